@@ -5,7 +5,9 @@
 //! exist has no value here (a [`Score`] outside 0..=1, a [`Match`] without a tier).
 
 mod answer;
+pub mod bytes_text;
 mod call;
+pub mod duration_text;
 mod ids;
 mod load;
 mod outcome;
