@@ -66,7 +66,7 @@ async fn a_joiner_gets_the_whole_stream_from_its_first_event() {
     pilot.depart();
     pilot.head(head());
     pilot.push(Bytes::from_static(b"one"));
-    let (late, by) = join(&flights, &config, |_| EQUAL).unwrap();
+    let (late, by) = join(&flights, &config, EQUAL).unwrap();
     assert_eq!(by, SharedBy::LateJoin);
     pilot.push(Bytes::from_static(b"two"));
     pilot.land(answered());
@@ -80,7 +80,7 @@ async fn the_window_takes_ten_similar_callers_and_identical_ones_join_beyond() {
     let seats: Vec<_> = (0..9).map(|_| join(&flights, &config, SIMILAR).unwrap()).collect();
     assert!(seats.iter().all(|(_, by)| *by == SharedBy::Window));
     assert!(pilot.full().now_or_never().is_some(), "ten callers are a full window");
-    assert_eq!(join(&flights, &config, |_| EQUAL).unwrap().1, SharedBy::LateJoin);
+    assert_eq!(join(&flights, &config, EQUAL).unwrap().1, SharedBy::LateJoin);
     assert!(join(&flights, &config, SIMILAR).is_none(), "an eleventh similar caller opens a flight of its own");
 }
 
@@ -88,8 +88,8 @@ async fn the_window_takes_ten_similar_callers_and_identical_ones_join_beyond() {
 async fn with_late_join_off_a_full_window_is_closed_to_everybody() {
     let (flights, config) = (Flights::default(), config(|config| config.late_join = LateJoin::Off));
     let (_first, _pilot) = open(&flights, &config);
-    let _seats: Vec<_> = (0..9).map(|_| join(&flights, &config, |_| EQUAL).unwrap()).collect();
-    assert!(join(&flights, &config, |_| EQUAL).is_none());
+    let _seats: Vec<_> = (0..9).map(|_| join(&flights, &config, EQUAL).unwrap()).collect();
+    assert!(join(&flights, &config, EQUAL).is_none());
 }
 
 #[tokio::test]
@@ -104,7 +104,7 @@ async fn a_different_question_opens_its_own_flight() {
 async fn the_first_caller_may_leave_and_the_others_are_served() {
     let (flights, config) = (Flights::default(), config(|_| {}));
     let (first, pilot) = open(&flights, &config);
-    let (second, _) = join(&flights, &config, |_| EQUAL).unwrap();
+    let (second, _) = join(&flights, &config, EQUAL).unwrap();
     drop(first);
     assert!(pilot.abandoned().now_or_never().is_none(), "somebody still waits");
     pilot.head(head());
@@ -119,7 +119,7 @@ async fn when_the_last_caller_leaves_the_inference_is_abandoned_and_cannot_be_jo
     let (first, pilot) = open(&flights, &config);
     drop(first);
     assert!(pilot.abandoned().now_or_never().is_some());
-    assert!(join(&flights, &config, |_| EQUAL).is_none());
+    assert!(join(&flights, &config, EQUAL).is_none());
 }
 
 #[tokio::test]
@@ -128,20 +128,20 @@ async fn by_setting_an_abandoned_inference_is_finished_for_the_cache() {
     let (first, pilot) = open(&flights, &config);
     drop(first);
     assert!(pilot.abandoned().now_or_never().is_none());
-    assert!(join(&flights, &config, |_| EQUAL).is_some());
+    assert!(join(&flights, &config, EQUAL).is_some());
 }
 
 #[tokio::test]
 async fn a_failure_is_told_to_all_and_joined_by_nobody() {
     let (flights, config) = (Flights::default(), config(|_| {}));
     let (first, pilot) = open(&flights, &config);
-    let (second, _) = join(&flights, &config, |_| EQUAL).unwrap();
+    let (second, _) = join(&flights, &config, EQUAL).unwrap();
     pilot.land(Landing::Failed(UpstreamFailure::Unreachable));
     pilot.land(answered());
     let told = Err(Refusal::Upstream(UpstreamFailure::Unreachable));
     assert_eq!(read_all(first).await, told);
     assert_eq!(read_all(second).await, told);
-    assert!(join(&flights, &config, |_| EQUAL).is_none());
+    assert!(join(&flights, &config, EQUAL).is_none());
 }
 
 #[tokio::test]
@@ -152,7 +152,7 @@ async fn a_reader_behind_the_cap_is_told_and_a_trimmed_flight_is_not_joined() {
     pilot.head(head());
     pilot.push(Bytes::from(vec![b'x'; 40 << 10]));
     pilot.push(Bytes::from(vec![b'y'; 40 << 10]));
-    assert!(join(&flights, &config, |_| EQUAL).is_none());
+    assert!(join(&flights, &config, EQUAL).is_none());
     assert_eq!(read_all(first).await, Err(Refusal::SlowReader));
 }
 
@@ -160,8 +160,8 @@ async fn a_reader_behind_the_cap_is_told_and_a_trimmed_flight_is_not_joined() {
 async fn waiters_are_bounded() {
     let (flights, config) = (Flights::default(), config(|config| config.max_waiters = 12));
     let (_first, _pilot) = open(&flights, &config);
-    let seats: Vec<_> = (0..11).map(|_| join(&flights, &config, |_| EQUAL).unwrap()).collect();
-    assert!(join(&flights, &config, |_| EQUAL).is_none());
+    let seats: Vec<_> = (0..11).map(|_| join(&flights, &config, EQUAL).unwrap()).collect();
+    assert!(join(&flights, &config, EQUAL).is_none());
     drop(seats);
 }
 

@@ -168,7 +168,7 @@ impl TaskPolicy {
         if !self.tiers.contains(&Tier::Exact) {
             return refuse("tiers", "must contain \"exact\"");
         }
-        if self.ttl.is_zero() || self.ttl > Duration::from_secs(30 * 86_400) {
+        if self.ttl.is_zero() || self.ttl > Duration::from_hours(30 * 24) {
             return refuse("ttl", "must be above 0 and at most 30d");
         }
         self.window.check().or_else(|error| refuse(error.key, error.reason))
@@ -223,6 +223,7 @@ mod optional_duration {
 
     use crate::domain::duration_text;
 
+    #[expect(clippy::ref_option, reason = "the signature that serde calls")]
     pub fn serialize<S: Serializer>(value: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
         match value {
             Some(duration) => duration_text::serialize(duration, serializer),
