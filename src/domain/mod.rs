@@ -12,6 +12,7 @@ mod ids;
 mod load;
 mod outcome;
 mod score;
+mod secret;
 mod tick;
 mod tier;
 
@@ -21,5 +22,6 @@ pub use ids::{EntryId, FlightId, ScopeId, TaskName, Tenant};
 pub use load::{GpuIdle, Load, LoadState};
 pub use outcome::{Landing, Outcome, Refusal, SharedBy, Source, UpstreamFailure};
 pub use score::{NotAScore, Score};
+pub use secret::Secret;
 pub use tick::Tick;
 pub use tier::{Match, Tier};

@@ -64,13 +64,8 @@ pub struct Pilot {
 
 impl Flight {
     pub(super) fn new(id: FlightId, scope: ScopeId, question: Arc<Features>, config: Arc<Config>) -> Self {
-        let state = State {
-            phase: Phase::Gathering,
-            head: None,
-            log: Log::new(config.max_log_bytes),
-            boarded: 0,
-            seated: 0,
-        };
+        let state =
+            State { phase: Phase::Gathering, head: None, log: Log::new(config.max_log_bytes), boarded: 0, seated: 0 };
         Self {
             id,
             scope,

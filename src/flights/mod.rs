@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::duration_text;
+use crate::domain::{bytes_text, duration_text};
 
 pub use flight::{Pilot, Seat};
 pub use registry::{Boarding, Flights};
@@ -77,6 +77,7 @@ pub struct Config {
     /// Bytes of one response that a flight keeps for its readers and joiners. Beyond it the oldest are
     /// dropped, nobody can join, and a reader who is further behind is closed with an error. Default
     /// 32 MiB, at least 64 KiB.
+    #[serde(with = "bytes_text")]
     pub max_log_bytes: usize,
 }
 
