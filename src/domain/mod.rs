@@ -10,6 +10,7 @@ mod ids;
 mod load;
 mod outcome;
 mod score;
+mod task;
 mod tick;
 mod tier;
 
@@ -19,5 +20,6 @@ pub use ids::{EntryId, FlightId, ScopeId, TaskName, Tenant};
 pub use load::{GpuIdle, Load, LoadState};
 pub use outcome::{Landing, Outcome, Refusal, SharedBy, Source, UpstreamFailure};
 pub use score::{NotAScore, Score};
+pub use task::{NameTask, TaskHints, UnknownTask};
 pub use tick::Tick;
 pub use tier::{Match, Tier};
