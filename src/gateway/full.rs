@@ -6,6 +6,7 @@
 //! sees the old world or the new, never a mix; what must outlive a reload (cache, flights, bucket level) is
 //! in [`Gateway`].
 
+mod arrivals;
 mod launch;
 pub mod policy;
 mod relay;
@@ -31,6 +32,7 @@ use crate::matching::{Features, MatchPolicy, Matcher, Verdict};
 use crate::meter::{Meter, Stage, TokenKind};
 use crate::upstream::Upstream;
 
+use arrivals::ArrivalBook;
 pub use policy::{Policies, TaskPatch, TaskPolicy};
 pub use served::{Record, Reply, Served, StoredMark};
 
@@ -51,7 +53,7 @@ pub struct Engines {
     /// Stored answers.
     pub cache: Arc<ResultCache>,
     /// The GPU bucket.
-    pub gate: Arc<GpuGate>,
+    pub gate: GpuGate,
     /// All metrics.
     pub meter: Meter,
 }
@@ -61,6 +63,7 @@ pub struct Gateway {
     live: ArcSwap<Live>,
     engines: Engines,
     flights: Flights,
+    arrivals: ArrivalBook,
     tasks: TaskTracker,
     stopping: CancellationToken,
 }
@@ -75,6 +78,7 @@ impl Gateway {
             live: ArcSwap::from_pointee(live),
             engines,
             flights: Flights::default(),
+            arrivals: ArrivalBook::new(),
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),
         })

@@ -74,7 +74,7 @@ impl Journey {
 
     async fn attempt(&self) -> Landing {
         self.gather().await;
-        let permit = match self.admit().await {
+        let mut permit = match self.admit().await {
             Ok(permit) => permit,
             Err(landing) => return landing,
         };
@@ -91,7 +91,9 @@ impl Journey {
         self.gateway.meter().stage(Stage::Upstream, began.elapsed());
         self.gateway.meter().tokens(TokenKind::Upstream, relayed.usage.total());
         self.pilot.cost(relayed.usage);
-        permit.settle(relayed.usage);
+        if relayed.ending.is_ok() {
+            permit.settle(&self.call.task, relayed.usage);
+        }
         self.conclude(&relayed)
     }
 
@@ -115,12 +117,8 @@ impl Journey {
     async fn admit(&self) -> Result<Permit, Landing> {
         let gate = &self.gateway.engines.gate;
         let cost = gate.cost(&self.call.task, self.call.max_tokens);
-        let began = Instant::now();
-        let waiting = self.gateway.meter().hold(Holding::Admission);
-        let admitted = gate.admit(cost, self.call.patience.map(|patience| began + patience)).await;
-        drop(waiting);
-        self.gateway.meter().stage(Stage::Admission, began.elapsed());
-        admitted.map_err(|busy| Landing::TooLate { retry_after: busy.retry_after })
+        let deadline = self.call.patience.map(|patience| Instant::now() + patience);
+        gate.admit(cost, deadline).await.map_err(|busy| Landing::TooLate { retry_after: busy.retry_after })
     }
 
     fn conclude(&self, relayed: &Relayed) -> Landing {

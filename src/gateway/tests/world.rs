@@ -116,7 +116,7 @@ impl World {
             matcher,
             embedder: Arc::new(NoEmbedder),
             cache: Arc::new(cache),
-            gate: Arc::new(GpuGate::new(limit::Config::default())),
+            gate: GpuGate::new(limit::Config::default(), meter.clone()),
             meter,
         };
         let live = Live { policies, upstream: Arc::clone(&upstream) as Arc<dyn Upstream> };
