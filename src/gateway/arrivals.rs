@@ -31,14 +31,25 @@ impl ArrivalBook {
         Self { start: Instant::now(), by_scope: Cache::new(MOST_SCOPES) }
     }
 
-    /// Notes an arrival and says whether recent traffic promises others within `span`.
+    /// Notes a call.
+    pub(super) fn note(&self, scope: ScopeId) {
+        let now = self.now();
+        self.with(scope, |arrivals| arrivals.note(now));
+    }
+
+    /// Whether recent traffic promises another call within `span`.
     pub(super) fn expects_company(&self, scope: ScopeId, span: Duration) -> bool {
-        let now = Tick(self.start.elapsed());
+        let now = self.now();
+        self.with(scope, |arrivals| arrivals.expected(now, span) >= PAYS_FROM)
+    }
+
+    fn with<T>(&self, scope: ScopeId, look: impl FnOnce(&mut Arrivals) -> T) -> T {
         let arrivals = self.by_scope.get_with(scope, || Arc::new(Mutex::new(Arrivals::new(MEMORY))));
-        let mut arrivals = arrivals.lock().unwrap_or_else(PoisonError::into_inner);
-        let expected = arrivals.expected(now, span);
-        arrivals.note(now);
-        expected >= PAYS_FROM
+        look(&mut arrivals.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn now(&self) -> Tick {
+        Tick(self.start.elapsed())
     }
 }
 
@@ -50,10 +61,11 @@ mod tests {
     async fn company_is_expected_where_it_has_been_and_forgotten_after_a_while() {
         let (book, scope) = (ArrivalBook::new(), ScopeId([1; 32]));
         let window = Duration::from_millis(50);
+        book.note(scope);
         assert!(!book.expects_company(scope, window), "a first call leaves at once");
         for _ in 0..100 {
             tokio::time::advance(Duration::from_millis(20)).await;
-            book.expects_company(scope, window);
+            book.note(scope);
         }
         assert!(book.expects_company(scope, window));
         assert!(!book.expects_company(ScopeId([2; 32]), window), "another Scope's traffic says nothing");

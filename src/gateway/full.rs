@@ -26,7 +26,7 @@ use tokio_util::task::TaskTracker;
 use crate::cache::{Freshness, Hit, Lookup, ResultCache};
 use crate::domain::{Call, Match, Refusal, Route, Sharing, Source, TaskName};
 use crate::embed::Embedder;
-use crate::flights::{Boarding, Flights, Pilot, Seat};
+use crate::flights::{Boarding, Flights, LateJoin, Seat, WindowMode};
 use crate::limit::GpuGate;
 use crate::matching::{Features, MatchPolicy, Matcher, Verdict};
 use crate::meter::{Meter, Stage, TokenKind};
@@ -186,6 +186,9 @@ impl Gateway {
         live: &Arc<Live>,
     ) -> (Seat, Source, Option<Match>) {
         let window = &live.policies.of(&call.task).window;
+        if window.mode == WindowMode::Adaptive && window.late_join == LateJoin::Off {
+            self.arrivals.note(call.scope);
+        }
         let boarding = if matches!(call.sharing, Sharing::Never(_)) {
             self.flights.open_alone(call.scope, question, window)
         } else {
