@@ -1,20 +1,3 @@
-<<<<<<< HEAD
-//! `weir explain A B`: what each tier and the guard say of two texts.
-
-use std::process::ExitCode;
-
-/// The two texts.
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    /// One text
-    pub a: String,
-    /// The other text
-    pub b: String,
-    /// The task whose policy applies
-    #[arg(long, value_name = "T", default_value = "default")]
-    pub task: String,
-    /// Print one JSON object instead of a table
-=======
 //! `weir explain A B --task T`: what each tier and the guard say of two texts.
 
 use clap::Args;
@@ -33,21 +16,14 @@ pub struct ExplainArgs {
     #[arg(long, default_value = "default")]
     pub task: String,
     /// Print JSON instead of a table
->>>>>>> text
     #[arg(long)]
     pub json: bool,
 }
 
-<<<<<<< HEAD
-/// Exit 0 whatever the verdict is.
-pub fn run(_args: &Args) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("this build cannot explain yet")
-=======
 /// Prints what each tier and the guard say. `semantic` is the cosine of the two embeddings, if an embedder
 /// was at hand.
 pub fn run(args: &ExplainArgs, matcher: &Matcher, policy: &MatchPolicy, semantic: Option<Score>) -> anyhow::Result<()> {
     let explanation = matcher.explain(policy, &args.a, &args.b, semantic);
     println!("{}", serde_json::to_string_pretty(&explanation)?);
     Ok(())
->>>>>>> text
 }
