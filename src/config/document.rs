@@ -8,9 +8,10 @@ use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 use std::ops::Range;
 
+use serde::Deserialize as _;
 use serde::de::DeserializeOwned;
-use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+use toml::{Spanned, Table};
 
 use super::environment::{self, Lookup};
 use super::problem::{ConfigError, Problem, nearest};
@@ -94,6 +95,11 @@ impl<'i> Document<'i> {
         (None, problems)
     }
 
+    /// The document as plain values, texts filled in.
+    pub(super) fn to_table(&self) -> Table {
+        Table::deserialize(toml::Deserializer::from(self.root.clone())).unwrap_or_default()
+    }
+
     /// Whether the file itself gives the key at this dotted path.
     pub(super) fn gives(&self, path: &str) -> bool {
         self.span_of(path).is_some()
@@ -115,23 +121,21 @@ impl<'i> Document<'i> {
     }
 
     fn span_of(&self, path: &str) -> Option<Range<usize>> {
-        let mut table = self.root.get_ref();
+        let mut table = Some(self.root.get_ref());
         let mut span = None;
         for name in path.split('.') {
-            let (key, value) = table.iter().find(|(key, _)| key.get_ref() == name)?;
+            let (key, value) = table?.iter().find(|(key, _)| key.get_ref() == name)?;
             span = Some(key.span());
-            static EMPTY: std::sync::LazyLock<DeTable<'static>> = std::sync::LazyLock::new(DeTable::new);
             table = match value.get_ref() {
-                DeValue::Table(inner) => inner,
-                _ => &EMPTY,
+                DeValue::Table(inner) => Some(inner),
+                _ => None,
             };
         }
         span
     }
 
     fn line_at(&self, offset: usize) -> usize {
-        let before = self.text.as_bytes().get(..offset).unwrap_or_default();
-        before.iter().filter(|byte| **byte == b'\n').count() + 1
+        line_at(self.text.as_bytes(), offset)
     }
 
     fn problem(&self, path: String, span: &Range<usize>, reason: impl fmt::Display) -> Problem {
@@ -139,7 +143,13 @@ impl<'i> Document<'i> {
         for value in self.filled_in.iter().filter(|value| value.len() >= SHORTEST_SECRET) {
             reason = reason.replace(value.as_str(), "***");
         }
-        Problem { file: Some(self.file.to_owned()), line: Some(self.line_at(span.start)), path, reason, suggestion: None }
+        Problem {
+            file: Some(self.file.to_owned()),
+            line: Some(self.line_at(span.start)),
+            path,
+            reason,
+            suggestion: None,
+        }
     }
 
     /// A problem of TOML's own grammar. A repeated key names the place where it was given first.
@@ -149,9 +159,10 @@ impl<'i> Document<'i> {
         if error.message() != "duplicate key" {
             return self.problem(path, &span, error.message());
         }
-        let first = self.span_of(&path).map(|first| self.line_at(first.start));
+        let key = self.span_of(&path).map(|first| self.line_at(first.start));
+        let header = self.text.lines().position(|line| header_of(line) == Some(&path)).map(|index| index + 1);
         let mut problem = self.problem(path, &span, "repeated key");
-        if let Some(first) = first.filter(|first| Some(*first) != problem.line) {
+        if let Some(first) = header.or(key).filter(|first| Some(*first) != problem.line) {
             let _ = write!(problem.reason, ": already given on line {first}; keep one of the two");
         }
         problem
@@ -189,6 +200,11 @@ impl<'i> Document<'i> {
         };
         Problem { suggestion: nearest(written, known), ..self.problem(path, span, reason) }
     }
+}
+
+/// The line, from 1, of a place in a text.
+pub(super) fn line_at(text: &[u8], offset: usize) -> usize {
+    memchr::memchr_iter(b'\n', text.get(..offset).unwrap_or_default()).count() + 1
 }
 
 fn header_of(line: &str) -> Option<&str> {
