@@ -2,6 +2,8 @@
 //!
 //! Pure: no clock, no I/O, no HTTP. The same `compare` serves the cache, the window and the late join.
 
+pub mod detect;
+
 use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
