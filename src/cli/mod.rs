@@ -1,4 +1,3 @@
-<<<<<<< HEAD
 //! The commands. Each has a file with its `Args` and a `run`; nothing else of the crate knows about them.
 //!
 //! Here, and in `main`, `anyhow` is allowed: an error that reaches a command line is for a person to read.
@@ -60,8 +59,3 @@ fn on_runtime(command: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow
         .context("cannot start the async runtime")?
         .block_on(command)
 }
-=======
-//! (to come)
-
-pub mod explain;
->>>>>>> text
