@@ -1,1 +1,4 @@
 //! (to come)
+
+pub mod decode;
+pub mod render;
