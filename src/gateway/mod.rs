@@ -14,9 +14,7 @@ mod served;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use tokio::time::{Instant, timeout};
@@ -24,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::cache::{Freshness, Hit, Lookup, ResultCache};
-use crate::domain::{Call, Match, Refusal, Route, Sharing, Source, TaskName};
+use crate::domain::{Call, Match, Refusal, Sharing, Source};
 use crate::embed::Embedder;
 use crate::flights::{Boarding, Flights, LateJoin, Seat, WindowMode};
 use crate::limit::GpuGate;
@@ -220,7 +218,7 @@ impl Gateway {
         Served {
             source: Source::Cache,
             found: Some(found),
-            why: why(call.sharing),
+            why: call.sharing.why(),
             flight: None,
             stored: Some(stored),
             reply: Reply::Stored(Arc::clone(&entry.answer)),
@@ -247,13 +245,6 @@ impl Gateway {
     }
 }
 
-fn why(sharing: Sharing) -> Option<crate::domain::WhyNotShared> {
-    match sharing {
-        Sharing::ByMeaning => None,
-        Sharing::ExactOnly(why) | Sharing::Never(why) => Some(why),
-    }
-}
-
 /// Waits for the head of the flight, no longer than the caller is willing to.
 async fn await_head(
     call: &Call,
@@ -270,7 +261,7 @@ async fn await_head(
         Ok(head) => {
             let flight = Some(seat.flight());
             let reply = Reply::Live { head, seat };
-            Ok(Served { source, found, why: why(call.sharing), flight, stored: None, reply, record })
+            Ok(Served { source, found, why: call.sharing.why(), flight, stored: None, reply, record })
         }
         Err(refusal) => {
             record.refuse(&refusal);

@@ -20,7 +20,11 @@ struct OneHost;
 impl Resolve for OneHost {
     fn resolve<'a>(&'a self, host: &'a str, port: u16) -> BoxFuture<'a, io::Result<Vec<SocketAddr>>> {
         Box::pin(async move {
-            if host == "localhost" { Ok(vec![([127, 0, 0, 1], port).into()]) } else { Err(io::Error::other("no such host")) }
+            if host == "localhost" {
+                Ok(vec![([127, 0, 0, 1], port).into()])
+            } else {
+                Err(io::Error::other("no such host"))
+            }
         })
     }
 }
@@ -67,8 +71,14 @@ async fn k10_01_whatever_is_wrong_with_a_new_file_the_old_configuration_stays() 
     let before = handle.in_force();
     for (text, reason) in [
         ("[window\nmax_callers = 8\n", "weir.toml:1: window"),
-        ("[window]\nmax_callers = 8\n[tasks.qa]\nsemantic = 1.7\n", "weir.toml:4: tasks.qa.semantic: 1.7 is not between"),
-        ("[window]\nmax_callers = 8\n[upstream]\nurl = \"http://nowhere.invalid\"\n", "weir.toml:4: upstream.url: unknown host"),
+        (
+            "[window]\nmax_callers = 8\n[tasks.qa]\nsemantic = 1.7\n",
+            "weir.toml:4: tasks.qa.semantic: 1.7 is not between",
+        ),
+        (
+            "[window]\nmax_callers = 8\n[upstream]\nurl = \"http://nowhere.invalid\"\n",
+            "weir.toml:4: upstream.url: unknown host",
+        ),
         ("[window]\nmax_callers = 8\n[log]\nformat = \"json\"\n", "weir.toml:4: log.format: is read at start only"),
         ("", "the file is empty"),
     ] {
