@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::config::{Loader, Overrides, defaults_as_toml};
+
 /// What to check.
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -15,6 +17,22 @@ pub struct Args {
 }
 
 /// Exit 0 if the configuration is sound, 1 with everything that is wrong otherwise.
-pub fn run(_args: &Args) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("this build cannot check yet")
+#[expect(clippy::unnecessary_wraps, reason = "every command has the same shape")]
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if args.defaults {
+        print!("{}", defaults_as_toml());
+        return Ok(ExitCode::SUCCESS);
+    }
+    match Loader::start(Some(&args.config), Overrides::default()) {
+        Ok((_, loaded)) => {
+            println!("{}: sound, hash {}", args.config.display(), loaded.config.hash());
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(error) => {
+            for problem in error.problems() {
+                eprintln!("{problem}");
+            }
+            Ok(ExitCode::FAILURE)
+        }
+    }
 }

@@ -1,1 +1,114 @@
-//! (to come)
+//! The configuration: one typed tree that composes what the engines themselves declare.
+//!
+//! Every engine owns its `Config`, its `Default` and its `check()`; here they only get a section name. A file
+//! becomes a [`Config`] in one direction: text -> [`Document`](document) with places -> environment filled in ->
+//! types -> overlay and live thresholds over it -> checks. Whatever fails on the way, the result is a
+//! [`ConfigError`] that names everything found, and whoever had a configuration keeps it.
+
+mod diff;
+mod document;
+mod environment;
+mod load;
+mod overlay;
+mod print;
+mod problem;
+mod reload;
+#[cfg(test)]
+mod tests;
+mod thresholds;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::TaskName;
+use crate::gateway::policy::{Policies, TaskPatch};
+use crate::{cache, flights, telemetry, upstream};
+
+pub use load::{Loaded, Loader, Overrides};
+pub use print::defaults_as_toml;
+pub use problem::{ConfigError, Problem};
+pub use reload::{AdjustError, Apply, Event, InForce, ReloadError, ReloadHandle, ReloadStatus, Reloader};
+pub use thresholds::{Adjustment, Origin, ThresholdView};
+
+/// The whole configuration of a gateway.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// The inference server behind us.
+    pub upstream: upstream::Config,
+    /// The aggregation window of every task that says nothing else.
+    pub window: flights::Config,
+    /// Bounds of the result cache.
+    pub cache: cache::Config,
+    /// Logs.
+    pub log: telemetry::Config,
+    /// Where thresholds set by an operator are kept.
+    pub overlay: OverlayConfig,
+    /// Changes to the policies of tasks, and tasks of the operator's own.
+    pub tasks: BTreeMap<TaskName, TaskPatch>,
+}
+
+/// Section `[overlay]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct OverlayConfig {
+    /// The file that keeps thresholds which an operator wants to survive a restart. Empty (the default): beside
+    /// the configuration file, named like it with `.overlay.toml`. Read at start only.
+    pub path: PathBuf,
+}
+
+// === impl Config ===
+
+impl Config {
+    /// The policies of all tasks.
+    pub fn policies(&self) -> Result<Policies, crate::gateway::policy::PolicyError> {
+        Policies::new(&Arc::new(self.window.clone()), &self.tasks)
+    }
+
+    /// Asks every engine whether its section can work. Paths only; a [`Loader`] adds file and line.
+    pub(crate) fn check(&self) -> Vec<Problem> {
+        let mut found = Vec::new();
+        section(&mut found, "upstream", self.upstream.check());
+        section(&mut found, "cache", self.cache.check());
+        section(&mut found, "log", self.log.check());
+        let before = found.len();
+        section(&mut found, "window", self.window.check());
+        if found.len() == before {
+            // A bad window is the base of every task and would be told once for each.
+            section(&mut found, "tasks", self.policies());
+        }
+        found
+    }
+
+    /// A stable hash of everything but the secrets, equal on all replicas with equal settings. Sixteen
+    /// hexadecimal digits.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        let text = print::masked(self).to_string();
+        blake3::hash(text.as_bytes()).to_hex()[..16].to_owned()
+    }
+
+    /// Everything in force as JSON, secrets masked.
+    #[must_use]
+    pub fn to_json(&self) -> serde_json::Value {
+        print::as_json(self)
+    }
+}
+
+/// Engines say "key: what is allowed" or "section.key must …"; the key goes to the path.
+fn section<T, E: ToString>(found: &mut Vec<Problem>, name: &str, checked: Result<T, E>) {
+    let Err(error) = checked else { return };
+    let text = error.to_string();
+    let below = text.strip_prefix(name).and_then(|rest| rest.strip_prefix('.'));
+    let key_and_reason = match below {
+        Some(rest) => rest.split_once(": ").filter(|(key, _)| !key.contains(' ')).or_else(|| rest.split_once(' ')),
+        None => text.split_once(": ").filter(|(key, _)| !key.contains(' ')),
+    };
+    found.push(match key_and_reason {
+        Some((key, reason)) => Problem::at(format!("{name}.{key}"), reason),
+        None => Problem::at(name, text),
+    });
+}

@@ -13,6 +13,7 @@ mod load;
 mod outcome;
 mod score;
 mod secret;
+mod task;
 mod tick;
 mod tier;
 
@@ -23,5 +24,6 @@ pub use load::{GpuIdle, Load, LoadState};
 pub use outcome::{Landing, Outcome, Refusal, SharedBy, Source, UpstreamFailure};
 pub use score::{NotAScore, Score};
 pub use secret::Secret;
+pub use task::{NameTask, TaskHints, UnknownTask};
 pub use tick::Tick;
 pub use tier::{Match, Tier};

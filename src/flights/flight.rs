@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::log::{Log, Read};
 use super::{Abandoned, Config, LateJoin};
-use crate::domain::{FlightId, Head, Landing, Match, Refusal, ScopeId, SharedBy, Tier};
+use crate::domain::{FlightId, Head, Landing, Match, Refusal, ScopeId, SharedBy, Tier, Usage};
 use crate::matching::Features;
 
 /// Where a flight stands.
@@ -31,6 +31,7 @@ struct State {
     boarded: u32,
     /// Those who still wait.
     seated: u32,
+    usage: Usage,
 }
 
 /// One inference and all who wait for it.
@@ -64,8 +65,14 @@ pub struct Pilot {
 
 impl Flight {
     pub(super) fn new(id: FlightId, scope: ScopeId, question: Arc<Features>, config: Arc<Config>) -> Self {
-        let state =
-            State { phase: Phase::Gathering, head: None, log: Log::new(config.max_log_bytes), boarded: 0, seated: 0 };
+        let state = State {
+            phase: Phase::Gathering,
+            head: None,
+            log: Log::new(config.max_log_bytes),
+            boarded: 0,
+            seated: 0,
+            usage: Usage::default(),
+        };
         Self {
             id,
             scope,
@@ -260,6 +267,17 @@ impl Pilot {
     pub fn published(&self) -> Option<(Arc<Head>, Vec<Bytes>)> {
         let state = self.flight.state();
         Some((state.head.clone()?, state.log.whole()?))
+    }
+
+    /// Notes what the inference cost.
+    pub fn cost(&self, usage: Usage) {
+        self.flight.state().usage = usage;
+    }
+
+    /// What the inference cost, as far as it is known.
+    #[must_use]
+    pub fn usage(&self) -> Usage {
+        self.flight.state().usage
     }
 
     /// Ends the flight. Only the first landing counts.

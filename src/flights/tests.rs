@@ -1,6 +1,6 @@
 //! The promises of flights, one by one. No clock is involved: every wait is on an event.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -10,11 +10,13 @@ use crate::domain::{
     Answer, Form, Head, Landing, Match, Refusal, ScopeId, Score, SharedBy, Tier, UpstreamFailure, Usage,
 };
 use crate::matching::{Features, Matcher};
+use crate::text::Lexicon;
 
 const SCOPE: ScopeId = ScopeId([7; 32]);
 
 fn question() -> Arc<Features> {
-    Arc::new(Matcher::default().features("how many moons has Mars?"))
+    static MATCHER: LazyLock<Matcher> = LazyLock::new(|| Matcher::new(Arc::new(Lexicon::load())));
+    Arc::new(MATCHER.features("how many moons has Mars?"))
 }
 
 /// What the matcher would say of any other question.
