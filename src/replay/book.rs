@@ -60,7 +60,9 @@ mod tests {
     use super::*;
 
     fn entries(groups: [&str; 2]) -> Vec<Entry> {
-        let line = |group: &str| format!(r#"{{"at_ms":0,"path":"/v1/completions","body":{{"prompt":"hi"}},"group":"{group}"}}"#);
+        let line = |group: &str| {
+            format!(r#"{{"at_ms":0,"path":"/v1/completions","body":{{"prompt":"hi"}},"group":"{group}"}}"#)
+        };
         super::super::read(groups.map(line).join("\n").as_bytes()).unwrap()
     }
 

@@ -1,7 +1,7 @@
 //! Reads one reply: was it an answer, whose prompt made it, and how did the gateway come by it?
 
-use hyper::http::response::Parts;
 use hyper::StatusCode;
+use hyper::http::response::Parts;
 use serde_json::Value;
 
 use super::Book;
@@ -158,7 +158,8 @@ mod tests {
     #[test]
     fn a_tag_is_read_from_a_stream_even_if_it_is_cut_in_two() {
         let (left, right) = (tag("two").to_string()[..9].to_owned(), tag("two").to_string()[9..].to_owned());
-        let event = |text: &str| format!("data: {}\n\n", serde_json::json!({"choices": [{"delta": {"content": text}}]}));
+        let event =
+            |text: &str| format!("data: {}\n\n", serde_json::json!({"choices": [{"delta": {"content": text}}]}));
         let body = format!("{}{}data: [DONE]\n\n", event(&left), event(&right));
         let reply = judge(200, &[("content-type", "text/event-stream")], &body);
         assert_eq!(reply, Reply::Answered { made: Made::ByAnother, shared: Shared::default() });

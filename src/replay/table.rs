@@ -12,7 +12,11 @@ const WIDTH: usize = 12;
 /// A table of the runs side by side, then what each way and tier of sharing added, then the ceiling.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}: {} requests of {} groups, at {} times its pace\n", self.name, self.requests, self.groups, self.speed)?;
+        writeln!(
+            f,
+            "{}: {} requests of {} groups, at {} times its pace\n",
+            self.name, self.requests, self.groups, self.speed
+        )?;
         self.runs(f)?;
         if let Some(weir) = self.weir.as_ref() {
             ways(f, weir)?;
@@ -36,7 +40,9 @@ impl Report {
             columns.iter().try_for_each(|(_, run)| write!(f, "{:>WIDTH$}", cell(run)))?;
             writeln!(f)
         };
-        line("", &|run| columns.iter().find(|(_, other)| std::ptr::eq(*other, run)).map_or("", |(name, _)| name).to_owned())?;
+        line("", &|run| {
+            columns.iter().find(|(_, other)| std::ptr::eq(*other, run)).map_or("", |(name, _)| name).to_owned()
+        })?;
         line("answered", &|run| run.answered.to_string())?;
         line("refused", &|run| run.refused.to_string())?;
         line("failed", &|run| run.failed.to_string())?;
@@ -49,7 +55,9 @@ impl Report {
         line("GPU slot-seconds", &|run| gpu(run, |gpu| format!("{:.1}", gpu.slot_seconds)))?;
         line("GPU slot-seconds saved", &|run| self.slot_time_saved(run).map_or("-".to_owned(), percent))?;
         line("GPU busy", &|run| gpu(run, |gpu| percent(gpu.busy)))?;
-        for (name, of) in [("latency", (|run| run.latency) as fn(&RunFigures) -> Latency), ("first bytes", |run| run.first_bytes)] {
+        for (name, of) in
+            [("latency", (|run| run.latency) as fn(&RunFigures) -> Latency), ("first bytes", |run| run.first_bytes)]
+        {
             line(&format!("{name}, mean"), &|run| millis(of(run), |latency| latency.mean))?;
             line(&format!("{name}, P50"), &|run| millis(of(run), |latency| latency.p50))?;
             line(&format!("{name}, P99"), &|run| millis(of(run), |latency| latency.p99))?;

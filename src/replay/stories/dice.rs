@@ -63,7 +63,14 @@ impl Dice {
 impl Zipf {
     pub(super) fn new(ranks: usize) -> Self {
         let mut sum = 0.0;
-        Self((1..=ranks).map(|rank| { sum += 1.0 / rank as f64; sum }).collect())
+        Self(
+            (1..=ranks)
+                .map(|rank| {
+                    sum += 1.0 / rank as f64;
+                    sum
+                })
+                .collect(),
+        )
     }
 
     /// A rank from 0.

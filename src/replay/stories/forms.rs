@@ -13,18 +13,11 @@ pub(super) enum Language {
     English,
 }
 
-#[derive(Clone, Copy)]
-enum Change {
-    Space,
-    Width,
-    Case,
-    Politeness,
-    End,
-    RequestId,
-}
+/// One way to write the same question differently.
+type Change = fn(&mut Dice, Language, &str) -> String;
 
-const CHANGES: [Change; 6] =
-    [Change::Space, Change::Width, Change::Case, Change::Politeness, Change::End, Change::RequestId];
+/// From the inside out: letters, then what stands around the sentence, then what is put around all.
+const INSIDE_OUT: [Change; 6] = [case, end, politeness, width, request_id, space];
 
 // === impl Language ===
 
@@ -37,33 +30,22 @@ impl Language {
 /// The question (which has no end punctuation) in another form: one to three changes.
 pub(super) fn disguise(dice: &mut Dice, question: &str) -> String {
     let language = Language::of(question);
-    let mut changes = CHANGES;
-    dice.shuffle(&mut changes);
+    let mut order: [usize; INSIDE_OUT.len()] = std::array::from_fn(|index| index);
+    dice.shuffle(&mut order);
     let count = 1 + dice.below(3);
-    let chosen = &changes[..count];
-    let mut text = question.to_owned();
-    // From the inside out: letters, then what stands around the sentence, then what was put around all.
-    let mut apply = |wanted: fn(Change) -> bool, change: fn(&mut Dice, Language, String) -> String| {
-        if chosen.iter().any(|chosen| wanted(*chosen)) {
-            text = change(dice, language, std::mem::take(&mut text));
-        }
-    };
-    apply(|change| matches!(change, Change::Case), case);
-    apply(|change| matches!(change, Change::End), end);
-    apply(|change| matches!(change, Change::Politeness), politeness);
-    apply(|change| matches!(change, Change::Width), width);
-    apply(|change| matches!(change, Change::RequestId), request_id);
-    apply(|change| matches!(change, Change::Space), space);
-    text
+    let chosen = &order[..count];
+    let changes = INSIDE_OUT.iter().enumerate().filter(|(index, _)| chosen.contains(index));
+    changes.fold(question.to_owned(), |text, (_, change)| change(dice, language, &text))
 }
 
-fn case(_: &mut Dice, language: Language, text: String) -> String {
+fn case(_: &mut Dice, language: Language, text: &str) -> String {
     // A word with capitals of its own (TV, PDF) would lose them in a sentence of capitals: "us" is not "US".
-    let own_capitals = text.chars().skip(1).zip(text.chars().skip(2)).any(|(a, b)| a.is_uppercase() && b.is_uppercase());
+    let own_capitals =
+        text.chars().skip(1).zip(text.chars().skip(2)).any(|(a, b)| a.is_uppercase() && b.is_uppercase());
     match language {
-        Language::English if !own_capitals && text.len() % 2 == 0 => text.to_uppercase(),
-        Language::English => lower_first(&text),
-        Language::Chinese => text,
+        Language::English if !own_capitals && text.len().is_multiple_of(2) => text.to_uppercase(),
+        Language::English => lower_first(text),
+        Language::Chinese => text.to_owned(),
     }
 }
 
@@ -72,25 +54,33 @@ fn lower_first(text: &str) -> String {
     chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
 }
 
-fn end(dice: &mut Dice, language: Language, text: String) -> String {
+fn end(dice: &mut Dice, language: Language, text: &str) -> String {
     let mark = match language {
         Language::Chinese => dice.pick(&["？", "?", "？？", "。", "?？"]),
         Language::English => dice.pick(&["?", "??", " ?", "？", "."]),
     };
-    text + mark
+    format!("{text}{mark}")
 }
 
-fn politeness(dice: &mut Dice, language: Language, text: String) -> String {
+fn politeness(dice: &mut Dice, language: Language, text: &str) -> String {
     match language {
         Language::Chinese => {
             let before = dice.pick(&["", "请问", "请问一下，", "你好，", "您好，请问", "麻烦问一下，", "请教一下，"]);
-            let after = if before.is_empty() { dice.pick(&["，谢谢", "，谢谢！", "，多谢"]) } else { dice.pick(&["", "", "，谢谢"]) };
+            let after = if before.is_empty() {
+                dice.pick(&["，谢谢", "，谢谢！", "，多谢"])
+            } else {
+                dice.pick(&["", "", "，谢谢"])
+            };
             format!("{before}{text}{after}")
         }
         Language::English => {
             let before = dice.pick(&["", "Hi, ", "Hello, ", "Hi there, ", "Please, ", "Excuse me, "]);
-            let after = if before.is_empty() { dice.pick(&[", please", ", thanks", " Thank you!"]) } else { dice.pick(&["", "", " Thanks!"]) };
-            let text = if before.is_empty() { text } else { lower_first_word(&text) };
+            let after = if before.is_empty() {
+                dice.pick(&[", please", ", thanks", " Thank you!"])
+            } else {
+                dice.pick(&["", "", " Thanks!"])
+            };
+            let text = if before.is_empty() { text.to_owned() } else { lower_first_word(text) };
             format!("{before}{text}{after}")
         }
     }
@@ -101,7 +91,7 @@ fn lower_first_word(text: &str) -> String {
     if text.chars().any(char::is_lowercase) { lower_first(text) } else { text.to_owned() }
 }
 
-fn width(dice: &mut Dice, language: Language, text: String) -> String {
+fn width(dice: &mut Dice, language: Language, text: &str) -> String {
     let whole = language == Language::Chinese || dice.percent(20);
     if !whole {
         return text.replace('?', "？").replace(", ", "，").replace('!', "！");
@@ -115,7 +105,7 @@ fn width(dice: &mut Dice, language: Language, text: String) -> String {
         .collect()
 }
 
-fn request_id(dice: &mut Dice, _: Language, text: String) -> String {
+fn request_id(dice: &mut Dice, _: Language, text: &str) -> String {
     let digits = dice.pick(&[&4, &6, &8]);
     let id = dice.hex(*digits);
     match dice.below(4) {
@@ -125,7 +115,7 @@ fn request_id(dice: &mut Dice, _: Language, text: String) -> String {
     }
 }
 
-fn space(dice: &mut Dice, language: Language, text: String) -> String {
+fn space(dice: &mut Dice, language: Language, text: &str) -> String {
     let around = match language {
         Language::Chinese => dice.pick(&[" ", "  ", "\n", "\u{3000}"]),
         Language::English => dice.pick(&[" ", "  ", "\n", "\t"]),

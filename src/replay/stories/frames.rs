@@ -8,11 +8,11 @@ use super::mixed::Theme;
 const FRAMES: &str = include_str!("data/mixed_frames.tsv");
 const SLOTS: &str = include_str!("data/mixed_slots.tsv");
 
-/// All questions of all frames. A frame with `{city}` and `{city#2}` is filled with every two different
-/// cities, both ways round.
-pub(super) fn themes() -> Vec<Theme> {
+/// All questions of all frames, a list a row. A frame with `{city}` and `{city#2}` is filled with every two
+/// different cities, both ways round.
+pub(super) fn themes() -> Vec<Vec<Theme>> {
     let slots: HashMap<&str, Vec<&str>> = rows(SLOTS).map(|row| (row[0], row[1..].to_vec())).collect();
-    rows(FRAMES).flat_map(|row| themes_of(&row, &slots)).collect()
+    rows(FRAMES).map(|row| themes_of(&row, &slots)).collect()
 }
 
 fn themes_of(row: &[&str], slots: &HashMap<&str, Vec<&str>>) -> Vec<Theme> {
@@ -28,7 +28,10 @@ fn themes_of(row: &[&str], slots: &HashMap<&str, Vec<&str>>) -> Vec<Theme> {
             })
             .filter(|filled| {
                 let value = filled[filled.len() - 1];
-                !names.iter().zip(&filled[..filled.len() - 1]).any(|(other, earlier)| kind_of(other) == kind && *earlier == value)
+                !names
+                    .iter()
+                    .zip(&filled[..filled.len() - 1])
+                    .any(|(other, earlier)| kind_of(other) == kind && *earlier == value)
             })
             .collect();
     }
@@ -68,7 +71,7 @@ mod tests {
 
     #[test]
     fn every_slot_of_every_frame_is_filled() {
-        for theme in themes() {
+        for theme in themes().into_iter().flatten() {
             assert!(theme.wordings.len() >= 3, "{theme:?}");
             assert!(theme.wordings.iter().all(|text| !text.contains(['{', '}'])), "{theme:?}");
         }

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use super::bank::rows;
+use super::bank;
 use super::dice::Dice;
 use super::frames;
 use super::{chat, headers};
@@ -50,6 +50,8 @@ struct Day {
     told: Vec<(Theme, usize)>,
     /// What was asked: theme and request without its time.
     asked: Vec<(usize, Entry)>,
+    /// Rewordings that came too early in the day.
+    owed: usize,
 }
 
 /// The day, always the same.
@@ -75,15 +77,21 @@ fn time_of_day(dice: &mut Dice) -> f64 {
 }
 
 /// The written questions and as many of the framed ones as the day needs, mixed.
-pub(super) fn themes(dice: &mut Dice) -> Vec<Theme> {
+fn themes(dice: &mut Dice) -> Vec<Theme> {
     let new = REQUESTS * (100 - REPEATS - REWORDINGS) / 100;
-    let mut themes: Vec<Theme> = rows(QUESTIONS)
-        .map(|row| Theme { task: row[0].to_owned(), wordings: row[1..].iter().map(|text| (*text).to_owned()).collect() })
+    let mut themes: Vec<Theme> = bank::rows(QUESTIONS)
+        .map(|row| Theme {
+            task: row[0].to_owned(),
+            wordings: row[1..].iter().map(|text| (*text).to_owned()).collect(),
+        })
         .collect();
-    let mut framed = frames::themes();
-    dice.shuffle(&mut framed);
-    framed.truncate(new - themes.len());
-    themes.append(&mut framed);
+    let mut rows = frames::themes();
+    rows.iter_mut().for_each(|row| dice.shuffle(row));
+    // One of each row in turn, so that a row with many values does not fill the day.
+    while themes.len() < new && rows.iter().any(|row| !row.is_empty()) {
+        themes.extend(rows.iter_mut().filter_map(Vec::pop));
+    }
+    themes.truncate(new);
     dice.shuffle(&mut themes);
     themes
 }
@@ -94,6 +102,7 @@ impl Day {
     fn new() -> Self {
         let mut dice = Dice::new(SEED);
         let untold = themes(&mut dice);
+        Self { dice, untold, told: Vec::new(), asked: Vec::new(), owed: 0 }
     }
 
     /// The kinds in the order of the day. The first request is new, since there is nothing to repeat, and
@@ -112,19 +121,29 @@ impl Day {
     fn tell(&mut self, kind: Kind) {
         match kind {
             Kind::Repeat => {
-                let earlier = self.asked[self.earlier()].clone();
-                self.asked.push(earlier);
+                let earlier = self.earlier();
+                self.asked.push(self.asked[earlier].clone());
             }
-            Kind::Rewording => {
-                let theme = self.theme_with_words_left();
-                self.ask(theme);
-            }
-            Kind::New => {
-                if let Some(theme) = self.untold.pop() {
-                    self.told.push((theme, 0));
-                    self.ask(self.told.len() - 1);
+            // Early in the day there may be nothing left to reword: then a new theme comes first.
+            Kind::Rewording => match self.theme_with_words_left() {
+                Some(theme) => self.ask(theme),
+                None => {
+                    self.owed += 1;
+                    self.tell_new();
                 }
+            },
+            Kind::New if self.owed > 0 => {
+                self.owed -= 1;
+                self.tell(Kind::Rewording);
             }
+            Kind::New => self.tell_new(),
+        }
+    }
+
+    fn tell_new(&mut self) {
+        if let Some(theme) = self.untold.pop() {
+            self.told.push((theme, 0));
+            self.ask(self.told.len() - 1);
         }
     }
 
@@ -136,22 +155,22 @@ impl Day {
     }
 
     /// A theme of which a wording is left: near an earlier request if there is one, else the latest.
-    fn theme_with_words_left(&mut self) -> usize {
+    fn theme_with_words_left(&mut self) -> Option<usize> {
         let has_words = |told: &[(Theme, usize)], theme: usize| told[theme].1 < told[theme].0.wordings.len();
         for _ in 0..50 {
             let at = self.earlier();
             let theme = self.asked[at].0;
             if has_words(&self.told, theme) {
-                return theme;
+                return Some(theme);
             }
         }
-        (0..self.told.len()).rev().find(|theme| has_words(&self.told, *theme)).unwrap_or(0)
+        (0..self.told.len()).rev().find(|theme| has_words(&self.told, *theme))
     }
 
     /// Asks the next wording of a theme.
     fn ask(&mut self, index: usize) {
         let (theme, used) = &mut self.told[index];
-        let text = theme.wordings[(*used).min(theme.wordings.len() - 1)].clone();
+        let text = theme.wordings[*used].clone();
         *used += 1;
         // Invention is asked for with some freedom, everything else without.
         let temperature = if theme.task == "generation" { 0.7 } else { 0.0 };
