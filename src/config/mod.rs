@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::TaskName;
 use crate::gateway::policy::{Policies, TaskPatch};
-use crate::{cache, flights, telemetry, upstream};
+use crate::{flights, telemetry, upstream};
 
 pub use load::{Loaded, Loader, Overrides};
 pub use print::defaults_as_toml;
@@ -41,8 +41,6 @@ pub struct Config {
     pub upstream: upstream::Config,
     /// The aggregation window of every task that says nothing else.
     pub window: flights::Config,
-    /// Bounds of the result cache.
-    pub cache: cache::Config,
     /// Logs.
     pub log: telemetry::Config,
     /// Where thresholds set by an operator are kept.
@@ -72,7 +70,6 @@ impl Config {
     pub(crate) fn check(&self) -> Vec<Problem> {
         let mut found = Vec::new();
         section(&mut found, "upstream", self.upstream.check());
-        section(&mut found, "cache", self.cache.check());
         section(&mut found, "log", self.log.check());
         let before = found.len();
         section(&mut found, "window", self.window.check());

@@ -102,7 +102,13 @@ struct Order {
 impl Reloader {
     /// Takes over from a start with `initial` in force. `resolver` is asked for the host of a new upstream.
     #[must_use]
-    pub fn new(loader: Loader, initial: Loaded, apply: Apply, resolver: Arc<dyn Resolve>, meter: Meter) -> (Self, ReloadHandle) {
+    pub fn new(
+        loader: Loader,
+        initial: Loaded,
+        apply: Apply,
+        resolver: Arc<dyn Resolve>,
+        meter: Meter,
+    ) -> (Self, ReloadHandle) {
         let texts = loader.first_texts();
         let first = InForce::first(initial);
         meter.config_in_force(first.status.generation, &first.status.hash);

@@ -20,7 +20,11 @@ struct OneHost;
 impl Resolve for OneHost {
     fn resolve<'a>(&'a self, host: &'a str, port: u16) -> BoxFuture<'a, io::Result<Vec<SocketAddr>>> {
         Box::pin(async move {
-            if host == "localhost" { Ok(vec![([127, 0, 0, 1], port).into()]) } else { Err(io::Error::other("no such host")) }
+            if host == "localhost" {
+                Ok(vec![([127, 0, 0, 1], port).into()])
+            } else {
+                Err(io::Error::other("no such host"))
+            }
         })
     }
 }
@@ -67,8 +71,14 @@ async fn k10_01_whatever_is_wrong_with_a_new_file_the_old_configuration_stays() 
     let before = handle.in_force();
     for (text, reason) in [
         ("[window\nmax_callers = 8\n", "weir.toml:1: window"),
-        ("[window]\nmax_callers = 8\n[tasks.qa]\nsemantic = 1.7\n", "weir.toml:4: tasks.qa.semantic: 1.7 is not between"),
-        ("[window]\nmax_callers = 8\n[upstream]\nurl = \"http://nowhere.invalid\"\n", "weir.toml:4: upstream.url: unknown host"),
+        (
+            "[window]\nmax_callers = 8\n[tasks.qa]\nsemantic = 1.7\n",
+            "weir.toml:4: tasks.qa.semantic: 1.7 is not between",
+        ),
+        (
+            "[window]\nmax_callers = 8\n[upstream]\nurl = \"http://nowhere.invalid\"\n",
+            "weir.toml:4: upstream.url: unknown host",
+        ),
         ("[window]\nmax_callers = 8\n[log]\nformat = \"json\"\n", "weir.toml:4: log.format: is read at start only"),
         ("", "the file is empty"),
     ] {
@@ -208,8 +218,12 @@ async fn what_the_gateway_itself_refuses_is_not_in_force() {
 
 // --- thresholds
 
-fn semantic(config: &Config) -> f32 {
-    config.policies().unwrap().of(&TaskName::new("qa")).semantic.get()
+fn semantic(config: &Config) -> Score {
+    config.policies().unwrap().of(&TaskName::new("qa")).semantic
+}
+
+fn score(value: f32) -> Score {
+    Score::new(value).unwrap()
 }
 
 /// Runs the adjustment on the reloader itself, without its task.
@@ -227,7 +241,7 @@ async fn thresholds_apply_at_once_and_say_where_they_came_from() {
     let folder = Folder::with("[window]\nlength = \"40ms\"\n[tasks.qa]\nlexical = 0.5\n");
     let (mut reloader, handle, applied) = start(&folder);
     adjust(&mut reloader, r#"{"tasks":{"qa":{"semantic":0.93}}}"#).await.unwrap();
-    assert_eq!(semantic(&applied.lock().unwrap()[0]), 0.93);
+    assert_eq!(semantic(&applied.lock().unwrap()[0]), score(0.93));
     assert_eq!(handle.in_force().status.generation, 2);
     let origins = ["ttl", "lexical", "window_length", "semantic"].map(|key| origin(&handle, key));
     assert_eq!(origins, [Origin::Default, Origin::File, Origin::File, Origin::Live]);
@@ -242,9 +256,12 @@ async fn a_bad_threshold_changes_nothing_and_is_named() {
     let (mut reloader, handle, applied) = start(&folder);
     for (body, reason) in [
         (r#"{"tasks":{"qa":{"semantic":1.7,"lexical":0.5}}}"#, "tasks.qa.semantic: 1.7 is not between 0 and 1"),
-        (r#"{"tasks":{"qa":{"semantc":0.7}}}"#, r#"tasks.qa.semantc: unknown key"#),
+        (r#"{"tasks":{"qa":{"semantc":0.7}}}"#, "tasks.qa.semantc: unknown key"),
         (r#"{"tasks":{"qa":{"semantc":null}}}"#, r#"did you mean "semantic"?"#),
-        (r#"{"tasks":{"qb":{"semantic":0.7}}}"#, r#"tasks.qb: unknown task (did you mean "qa"?)"#),
+        (
+            r#"{"tasks":{"translaton":{"semantic":0.7}}}"#,
+            r#"tasks.translaton: unknown task (did you mean "translation"?)"#,
+        ),
         (r#"{"tasks":{"qa":{"tiers":["semantic"]}}}"#, "tasks.qa.tiers: must contain"),
         (r#"{"tasks":{"qa":{"ttl":60}}}"#, "tasks.qa.ttl: "),
         (r#"{"task":{}}"#, "unknown field `task`"),
@@ -267,7 +284,7 @@ async fn kept_thresholds_survive_a_restart_and_live_ones_do_not() {
     assert_eq!(reloader.poll_once().await, Event::Unchanged, "the overlay it wrote itself is no news");
 
     let (_, restarted, _) = start(&folder);
-    assert_eq!(semantic(&restarted.in_force().loaded.config), 0.9);
+    assert_eq!(semantic(&restarted.in_force().loaded.config), score(0.9));
     assert_eq!((origin(&restarted, "semantic"), origin(&restarted, "lexical")), (Origin::Overlay, Origin::Default));
     assert_eq!(fs::read_to_string(folder.path("weir.toml")).unwrap(), "[tasks.qa]\nsemantic = 0.8\n");
 }
@@ -282,7 +299,7 @@ async fn null_takes_an_operators_value_back() {
     adjust(&mut reloader, r#"{"tasks":{"qa":{"semantic":0.9}},"persist":true}"#).await.unwrap();
     adjust(&mut reloader, r#"{"tasks":{"qa":{"semantic":null}},"persist":true}"#).await.unwrap();
     assert_eq!(origin(&handle, "semantic"), Origin::File);
-    assert_eq!(semantic(&handle.in_force().loaded.config), 0.8);
+    assert_eq!(semantic(&handle.in_force().loaded.config), score(0.8));
 }
 
 #[tokio::test(start_paused = true)]
@@ -293,7 +310,7 @@ async fn live_thresholds_stay_when_the_file_changes() {
     folder.write(&callers(2));
     assert!(matches!(reloader.poll_once().await, Event::Applied(_)));
     let config = &handle.in_force().loaded.config;
-    assert_eq!((semantic(config), config.window.max_callers), (0.9, 2));
+    assert_eq!((semantic(config), config.window.max_callers), (score(0.9), 2));
 }
 
 #[tokio::test(start_paused = true)]
@@ -313,5 +330,5 @@ async fn an_overlay_edited_by_hand_is_taken_like_the_file() {
     fs::write(folder.path("weir.overlay.toml"), "[tasks.qa]\nsemantic = 0.95\n").unwrap();
     assert_eq!(reloader.poll_once().await, Event::Applied(vec!["tasks.qa.semantic".to_owned()]));
     assert_eq!(handle.in_force().loaded.thresholds()[&TaskName::new("qa")]["semantic"].value, 0.95);
-    assert_eq!(Score::clamped(0.95).get(), semantic(&handle.in_force().loaded.config));
+    assert_eq!(semantic(&handle.in_force().loaded.config), score(0.95));
 }
