@@ -32,8 +32,7 @@ struct Journey {
 impl Gateway {
     /// Flies a flight in a task of its own: no caller's leaving can end it before its time.
     pub(super) fn launch(self: &Arc<Self>, call: &Call, pilot: Pilot, live: &Arc<Live>) {
-        let journey =
-            Journey { gateway: Arc::clone(self), live: Arc::clone(live), call: call.clone(), pilot };
+        let journey = Journey { gateway: Arc::clone(self), live: Arc::clone(live), call: call.clone(), pilot };
         self.tasks.spawn(journey.fly());
     }
 }

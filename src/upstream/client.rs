@@ -189,8 +189,8 @@ fn bearer_of(config: &Config) -> Result<Option<HeaderValue>, ConfigError> {
     if !config.api_key.is_set() {
         return Ok(None);
     }
-    let mut value = HeaderValue::try_from(format!("Bearer {}", config.api_key.expose()))
-        .map_err(|_| ConfigError::ApiKey)?;
+    let mut value =
+        HeaderValue::try_from(format!("Bearer {}", config.api_key.expose())).map_err(|_| ConfigError::ApiKey)?;
     value.set_sensitive(true);
     Ok(Some(value))
 }

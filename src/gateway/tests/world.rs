@@ -78,7 +78,8 @@ pub(super) const fn ms(count: u64) -> Duration {
 
 /// A deterministic question of task qa at temperature 0.
 pub(super) fn ask(question: &str) -> Call {
-    let body = serde_json::json!({"model": "m-chat", "temperature": 0, "messages": [{"role": "user", "content": question}]});
+    let body =
+        serde_json::json!({"model": "m-chat", "temperature": 0, "messages": [{"role": "user", "content": question}]});
     let request = UpstreamRequest {
         method: "POST".into(),
         path_and_query: "/v1/chat/completions".into(),
@@ -158,7 +159,8 @@ impl World {
     /// Sums all series of a metric.
     pub(super) fn total(&self, name: &str) -> f64 {
         let page = self.gateway.meter().render();
-        let lines = page.lines().filter(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(['{', ' '])));
+        let lines =
+            page.lines().filter(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(['{', ' '])));
         lines.map(|line| line.rsplit(' ').next().unwrap().parse::<f64>().unwrap()).sum()
     }
 }
