@@ -80,6 +80,14 @@ async fn k10_01_whatever_is_wrong_with_a_new_file_the_old_configuration_stays() 
             "weir.toml:4: upstream.url: unknown host",
         ),
         ("[window]\nmax_callers = 8\n[log]\nformat = \"json\"\n", "weir.toml:4: log.format: is read at start only"),
+        (
+            "[window]\nmax_callers = 8\n[server]\nlisten = \"127.0.0.1:9900\"\n",
+            "weir.toml:4: server.listen: is read at start only",
+        ),
+        (
+            "[window]\nmax_callers = 8\n[admin]\ntoken = \"another-token\"\n",
+            "weir.toml:4: admin.token: is read at start only",
+        ),
         ("", "the file is empty"),
     ] {
         folder.write(text);
@@ -197,11 +205,11 @@ async fn a_comment_is_no_new_generation() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_changed_secret_is_applied_and_not_listed() {
+async fn a_changed_secret_is_applied_and_named_but_not_shown() {
     let folder = Folder::with("[upstream]\napi_key = \"one\"\n");
     let (mut reloader, handle, applied) = start(&folder);
     folder.write("[upstream]\napi_key = \"two\"\n");
-    assert_eq!(reloader.poll_once().await, Event::Applied(vec![]));
+    assert_eq!(reloader.poll_once().await, Event::Applied(vec!["upstream.api_key".to_owned()]));
     assert_eq!(applied.lock().unwrap()[0].upstream.api_key.expose(), "two");
     assert_eq!(handle.in_force().status.generation, 2);
 }
