@@ -1,6 +1,7 @@
 //! From files to a checked [`Config`].
 
 use std::fmt;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -13,7 +14,14 @@ use super::{Config, TaskName, TaskPatch};
 
 /// What the command line says over the file; it stays in force when the file is reloaded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Overrides {}
+pub struct Overrides {
+    /// `--upstream`.
+    pub upstream: Option<String>,
+    /// `--listen`.
+    pub listen: Option<SocketAddr>,
+    /// `--admin`.
+    pub admin: Option<SocketAddr>,
+}
 
 /// Knows the files, and makes a configuration of what they hold.
 pub struct Loader {
@@ -178,5 +186,11 @@ impl fmt::Debug for Loader {
 // === impl Overrides ===
 
 impl Overrides {
-    fn apply(&self, _config: &mut Config) {}
+    fn apply(&self, config: &mut Config) {
+        if let Some(url) = &self.upstream {
+            config.upstream.url.clone_from(url);
+        }
+        config.server.listen = self.listen.unwrap_or(config.server.listen);
+        config.admin.listen = self.admin.unwrap_or(config.admin.listen);
+    }
 }

@@ -238,10 +238,7 @@ impl Refusal {
             Self::Invalid { .. } | Self::BodyTooLarge { .. } | Self::BodyTooSlow | Self::UnsupportedEncoding => {
                 Outcome::Invalid
             }
-            Self::NotCached
-            | Self::Busy { .. }
-            | Self::SlowReader
-            | Self::ShuttingDown => Outcome::Refused,
+            Self::NotCached | Self::Busy { .. } | Self::SlowReader | Self::ShuttingDown => Outcome::Refused,
             Self::TooLate | Self::Upstream(UpstreamFailure::FirstByteTimeout | UpstreamFailure::IdleTimeout) => {
                 Outcome::Timeout
             }
