@@ -1,0 +1,79 @@
+//! Everything the tiers want to know about one question.
+//!
+//! The dearer parts are made when first asked for, so that an exact hit pays for normalising and MD5 only.
+
+use std::sync::{Arc, OnceLock};
+
+use crate::text::{CanonicalForm, Fingerprint, Lexicon, TermVector};
+use crate::vector::Embedding;
+
+/// One question and what is known of it.
+#[derive(Debug)]
+pub struct Features {
+    text: Box<str>,
+    normal: Box<str>,
+    fingerprint: Fingerprint,
+    lexicon: Arc<Lexicon>,
+    canonical: OnceLock<CanonicalForm>,
+    terms: OnceLock<TermVector>,
+    embedding: OnceLock<Embedding>,
+}
+
+// === impl Features ===
+
+impl Features {
+    pub(super) fn new(lexicon: &Arc<Lexicon>, text: &str) -> Self {
+        let normal: Box<str> = text.trim().into();
+        Self {
+            text: text.into(),
+            fingerprint: Fingerprint::of(&normal),
+            normal,
+            lexicon: Arc::clone(lexicon),
+            canonical: OnceLock::new(),
+            terms: OnceLock::new(),
+            embedding: OnceLock::new(),
+        }
+    }
+
+    /// The question as it was asked.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The normalised text: equal ones are the same question. Confirms what a fingerprint finds.
+    #[must_use]
+    pub fn normal(&self) -> &str {
+        &self.normal
+    }
+
+    /// MD5 of the normalised text. Can be collided on purpose: compare [`Self::normal`] before sharing.
+    #[must_use]
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint
+    }
+
+    /// The canonical form: equal ones are a match of the canonical tier.
+    pub fn canonical(&self) -> &CanonicalForm {
+        self.canonical.get_or_init(|| CanonicalForm::new(&self.normal))
+    }
+
+    /// TF-IDF weights of the terms.
+    pub fn terms(&self) -> &TermVector {
+        self.terms.get_or_init(|| {
+            let _ = &self.lexicon;
+            TermVector::default()
+        })
+    }
+
+    /// The sentence embedding, once somebody has made it.
+    #[must_use]
+    pub fn embedding(&self) -> Option<&Embedding> {
+        self.embedding.get()
+    }
+
+    /// Adds the sentence embedding; the first one stays.
+    pub fn set_embedding(&self, embedding: Embedding) {
+        let _ = self.embedding.set(embedding);
+    }
+}
