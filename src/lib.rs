@@ -14,7 +14,6 @@
 //! | 6 | [`app`], [`cli`], [`sim`], [`replay`] | wiring and commands |
 
 pub mod app;
-#[cfg(any())]
 pub mod cache;
 pub mod cli;
 pub mod config;

@@ -11,7 +11,6 @@ use crate::vector::{self, AnnIndex, VectorIndex};
 use super::Entry;
 
 /// The stored answers of one Scope, by id, by canonical form, by words and by meaning.
-#[derive(Debug)]
 pub(super) struct ScopeIndex {
     entries: HashMap<EntryId, Arc<Entry>>,
     canonical: HashMap<CanonicalForm, Vec<EntryId>>,

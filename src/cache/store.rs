@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use super::scope_index::ScopeIndex;
 use super::{Config, Entry, Freshness, Hit, Lookup, Purge};
-use crate::domain::{Answer, EntryId, Match, Score, ScopeId};
+use crate::domain::{Answer, EntryId, Match, ScopeId, Score};
 use crate::matching::{Features, MatchPolicy, Matcher, Verdict};
 use crate::text::Fingerprint;
 use crate::vector;
@@ -206,7 +206,9 @@ impl Indexes {
         };
         let of_scope = |index: &RwLock<ScopeIndex>| read(index).all();
         let entries: Vec<_> = match what {
-            Purge::Scope(scope) => self.by_scope.get(&scope).map(|index| of_scope(&index)).into_iter().flatten().collect(),
+            Purge::Scope(scope) => {
+                self.by_scope.get(&scope).map(|index| of_scope(&index)).into_iter().flatten().collect()
+            }
             _ => self.by_scope.iter().flat_map(|index| of_scope(&index)).collect(),
         };
         entries.into_iter().filter(wanted).collect()

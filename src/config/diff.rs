@@ -6,7 +6,7 @@ use super::{Config, print};
 
 /// Keys that are read at start only. A reload that changes one is refused by name: to apply half of a file
 /// would leave a process that no file describes.
-pub(super) const RESTART_ONLY: &[&str] = &["log.format", "overlay.path"];
+pub(super) const RESTART_ONLY: &[&str] = &["cache.max_bytes", "cache.max_entries", "log.format", "overlay.path"];
 
 /// The paths of all values that differ, in order. Secrets are compared by whether they are set only, so a
 /// changed key changes the configuration without being listed here.

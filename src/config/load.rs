@@ -13,7 +13,10 @@ use super::{Config, TaskName, TaskPatch};
 
 /// What the command line says over the file; it stays in force when the file is reloaded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Overrides {}
+pub struct Overrides {
+    /// `--upstream`.
+    pub upstream: Option<String>,
+}
 
 /// Knows the files, and makes a configuration of what they hold.
 pub struct Loader {
@@ -178,5 +181,9 @@ impl fmt::Debug for Loader {
 // === impl Overrides ===
 
 impl Overrides {
-    fn apply(&self, _config: &mut Config) {}
+    fn apply(&self, config: &mut Config) {
+        if let Some(url) = &self.upstream {
+            config.upstream.url.clone_from(url);
+        }
+    }
 }

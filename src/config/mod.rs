@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::TaskName;
 use crate::gateway::policy::{Policies, TaskPatch};
-use crate::{flights, telemetry};
+use crate::{cache, flights, telemetry, upstream};
 
 pub use load::{Loaded, Loader, Overrides};
 pub use print::defaults_as_toml;
@@ -37,12 +37,16 @@ pub use thresholds::{Adjustment, Origin, ThresholdView};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
+    /// The inference server behind us.
+    pub upstream: upstream::Config,
+    /// The aggregation window of every task that says nothing else.
+    pub window: flights::Config,
+    /// Bounds of the result cache.
+    pub cache: cache::Config,
     /// Logs.
     pub log: telemetry::Config,
     /// Where thresholds set by an operator are kept.
     pub overlay: OverlayConfig,
-    /// The aggregation window of every task that says nothing else.
-    pub window: flights::Config,
     /// Changes to the policies of tasks, and tasks of the operator's own.
     pub tasks: BTreeMap<TaskName, TaskPatch>,
 }
@@ -67,9 +71,12 @@ impl Config {
     /// Asks every engine whether its section can work. Paths only; a [`Loader`] adds file and line.
     pub(crate) fn check(&self) -> Vec<Problem> {
         let mut found = Vec::new();
+        section(&mut found, "upstream", self.upstream.check());
+        section(&mut found, "cache", self.cache.check());
         section(&mut found, "log", self.log.check());
+        let before = found.len();
         section(&mut found, "window", self.window.check());
-        if found.is_empty() {
+        if found.len() == before {
             // A bad window is the base of every task and would be told once for each.
             section(&mut found, "tasks", self.policies());
         }

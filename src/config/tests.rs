@@ -8,26 +8,26 @@ use tempfile::TempDir;
 use super::*;
 
 /// A folder with a configuration file in it.
-pub(super) struct Folder {
+pub(crate) struct Folder {
     folder: TempDir,
 }
 
 impl Folder {
-    pub(super) fn with(text: &str) -> Self {
+    pub(crate) fn with(text: &str) -> Self {
         let folder = Self { folder: tempfile::tempdir().unwrap() };
         folder.write(text);
         folder
     }
 
-    pub(super) fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    pub(super) fn write(&self, text: &str) {
+    pub(crate) fn write(&self, text: &str) {
         fs::write(self.path("weir.toml"), text).unwrap();
     }
 
-    pub(super) fn start(&self) -> Result<(Loader, Loaded), ConfigError> {
+    pub(crate) fn start(&self) -> Result<(Loader, Loaded), ConfigError> {
         let environment = |name: &str| (name == "LEVEL").then(|| "debug".to_owned());
         Loader::start_in(Some(&self.path("weir.toml")), Overrides::default(), environment)
     }

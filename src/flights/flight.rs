@@ -65,8 +65,14 @@ pub struct Pilot {
 
 impl Flight {
     pub(super) fn new(id: FlightId, scope: ScopeId, question: Arc<Features>, config: Arc<Config>) -> Self {
-        let state =
-            State { phase: Phase::Gathering, head: None, log: Log::new(config.max_log_bytes), boarded: 0, seated: 0, usage: Usage::default() };
+        let state = State {
+            phase: Phase::Gathering,
+            head: None,
+            log: Log::new(config.max_log_bytes),
+            boarded: 0,
+            seated: 0,
+            usage: Usage::default(),
+        };
         Self {
             id,
             scope,

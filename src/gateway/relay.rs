@@ -8,7 +8,7 @@ use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 
-use crate::domain::{Form, Usage, UpstreamFailure};
+use crate::domain::{Form, UpstreamFailure, Usage};
 use crate::flights::Pilot;
 use crate::upstream::UpstreamResponse;
 use crate::wire::sse::{self, Splitter};

@@ -5,9 +5,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::domain::{
-    Answer, EntryId, FlightId, Head, Match, Outcome, Refusal, Route, SharedBy, Source, TaskName, WhyNotShared,
-};
+use crate::domain::{Answer, EntryId, FlightId, Head, Match, Outcome, Refusal, Route, Source, TaskName, WhyNotShared};
 use crate::flights::Seat;
 use crate::meter::{CallEnd, Held, Holding, Meter};
 
@@ -141,13 +139,5 @@ impl Drop for Record {
         if !self.ended {
             self.close(Outcome::ClientClosed);
         }
-    }
-}
-
-// === impl Served ===
-
-impl Served {
-    pub(super) fn shared_by(by: Option<SharedBy>) -> Source {
-        by.map_or(Source::Upstream, Source::from)
     }
 }

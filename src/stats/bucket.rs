@@ -144,6 +144,12 @@ impl Bucket {
         self.level_at(now) as f64 / UNITS as f64 / 1e6
     }
 
+    /// What it holds at most.
+    #[must_use]
+    pub fn capacity(&self) -> MicroTokens {
+        self.capacity
+    }
+
     /// The refill rate.
     #[must_use]
     pub fn rate(&self) -> Rate {

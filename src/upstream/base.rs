@@ -11,8 +11,8 @@
 //! | `http://u/llm` | `/llm/v1/chat/completions` | `/llm/metrics` |
 //! | `http://u/api/v3` | `/api/v3/chat/completions` | `/api/metrics` |
 
-use http::uri::{Authority, PathAndQuery, Scheme};
 use http::Uri;
+use http::uri::{Authority, PathAndQuery, Scheme};
 
 /// The upstream's address.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,12 +75,7 @@ impl Base {
             Some(rest) => format!("{}{}{rest}", self.prefix, self.version),
             None => format!("{}{path_and_query}", self.prefix),
         };
-        Uri::builder()
-            .scheme(self.scheme.clone())
-            .authority(self.authority.clone())
-            .path_and_query(path)
-            .build()
-            .ok()
+        Uri::builder().scheme(self.scheme.clone()).authority(self.authority.clone()).path_and_query(path).build().ok()
     }
 
     /// The host, without the brackets of an IPv6 literal.

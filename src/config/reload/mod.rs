@@ -10,12 +10,14 @@
 //! [`Reloader`]; everybody else holds a [`ReloadHandle`].
 
 mod status;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio::time::{MissedTickBehavior, interval, sleep};
+use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::load::{Loaded, Loader, Texts};
@@ -24,6 +26,7 @@ use super::problem::{ConfigError, Problem};
 use super::thresholds::Adjustment;
 use super::{Config, diff};
 use crate::meter::{self, Meter};
+use crate::upstream::{Base, Resolve};
 
 pub use status::{InForce, ReloadError, ReloadStatus};
 
@@ -33,6 +36,8 @@ const EVERY: Duration = Duration::from_secs(1);
 const SETTLE: Duration = Duration::from_millis(100);
 /// A file that still changes after this many readings is left for the next time.
 const READINGS: usize = 5;
+/// Longest wait for the name of a new upstream.
+const RESOLVE: Duration = Duration::from_secs(1);
 /// Adjustments that may wait for their turn.
 const ORDERS: usize = 16;
 
@@ -73,6 +78,7 @@ pub struct Reloader {
     good: Texts,
     live: Layer,
     apply: Apply,
+    resolver: Arc<dyn Resolve>,
     meter: Meter,
     orders: mpsc::Receiver<Order>,
     report: watch::Sender<Arc<InForce>>,
@@ -94,9 +100,15 @@ struct Order {
 // === impl Reloader ===
 
 impl Reloader {
-    /// Takes over from a start with `initial` in force.
+    /// Takes over from a start with `initial` in force. `resolver` is asked for the host of a new upstream.
     #[must_use]
-    pub fn new(loader: Loader, initial: Loaded, apply: Apply, meter: Meter) -> (Self, ReloadHandle) {
+    pub fn new(
+        loader: Loader,
+        initial: Loaded,
+        apply: Apply,
+        resolver: Arc<dyn Resolve>,
+        meter: Meter,
+    ) -> (Self, ReloadHandle) {
         let texts = loader.first_texts();
         let first = InForce::first(initial);
         meter.config_in_force(first.status.generation, &first.status.hash);
@@ -108,6 +120,7 @@ impl Reloader {
             good: texts,
             live: Layer::default(),
             apply,
+            resolver,
             meter,
             orders,
             report,
@@ -139,12 +152,10 @@ impl Reloader {
     pub async fn poll_once(&mut self) -> Event {
         let Some(read) = self.changed().await else { return Event::Unchanged };
         self.seen.clone_from(&read);
-        let taken = read.and_then(|texts| {
-            let loaded = self.loader.build(&texts, &self.live)?;
-            let changed = self.put_in_force(&texts, loaded)?;
-            self.good = texts;
-            Ok(changed)
-        });
+        let taken = match read {
+            Ok(texts) => self.take(texts).await,
+            Err(error) => Err(error),
+        };
         match taken {
             Ok(changed) => Event::Applied(changed),
             Err(error) => {
@@ -169,6 +180,32 @@ impl Reloader {
             last = again;
         }
         None
+    }
+
+    async fn take(&mut self, texts: Texts) -> Result<Vec<String>, ConfigError> {
+        let loaded = self.loader.build(&texts, &self.live)?;
+        self.find_upstream(&texts, &loaded.config).await?;
+        let changed = self.put_in_force(&texts, loaded)?;
+        self.good = texts;
+        Ok(changed)
+    }
+
+    /// Refuses a new upstream whose host nobody knows. A running one is left alone: its name may be out of
+    /// order for a moment, which must not keep an unrelated change away.
+    async fn find_upstream(&self, texts: &Texts, config: &Config) -> Result<(), ConfigError> {
+        let url = &config.upstream.url;
+        let Ok(base) = Base::parse(url) else { return Ok(()) };
+        if *url == self.report.borrow().loaded.config.upstream.url {
+            return Ok(());
+        }
+        let refused = match timeout(RESOLVE, self.resolver.resolve(base.host(), base.port())).await {
+            Ok(Ok(addresses)) if !addresses.is_empty() => return Ok(()),
+            Ok(Ok(_)) => "no addresses".to_owned(),
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => format!("no reply within {RESOLVE:?}"),
+        };
+        let problem = Problem::at("upstream.url", format!("unknown host {:?}: {refused}", base.host()));
+        Err(self.loader.locate(texts, problem).into())
     }
 
     async fn read(&self) -> Result<Texts, ConfigError> {

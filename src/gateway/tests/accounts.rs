@@ -5,7 +5,8 @@ use tokio::time::sleep;
 use super::world::{Act, World, ask, ms};
 use crate::domain::UpstreamFailure;
 
-const DELTA: &str = r#"{"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"x"},"finish_reason":null}]}"#;
+const DELTA: &str =
+    r#"{"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"x"},"finish_reason":null}]}"#;
 
 #[tokio::test(start_paused = true)]
 async fn k9_05_after_every_kind_of_end_all_gauges_are_zero_and_all_calls_are_counted() {

@@ -1,6 +1,6 @@
 //! Many callers, few inferences. The given cases of kind 4 stand here by their ids.
 
-use tokio::time::{Instant, advance, sleep};
+use tokio::time::{Instant, sleep};
 
 use super::world::{Act, World, ask, ms};
 use crate::domain::{Refusal, Source, UpstreamFailure};
@@ -178,6 +178,18 @@ async fn a_second_panic_is_told_to_all() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_refused_connection_is_told_to_all_and_the_next_call_tries_again() {
+    let world = World::new(Act::Answer(ms(50)), |_| {});
+    world.script([Act::Refuse]);
+    let callers: Vec<_> = (0..5).map(|_| world.caller(ask(QUESTION))).collect();
+    for caller in callers {
+        assert_eq!(caller.await.unwrap().unwrap_err(), UpstreamFailure::Unreachable.into());
+    }
+    assert_eq!(world.get(ask(QUESTION)).await.unwrap().status, 200);
+    assert_eq!(world.calls(), 2);
+}
+
+#[tokio::test(start_paused = true)]
 async fn when_everybody_leaves_the_inference_is_cancelled_and_the_scope_is_free() {
     let world = World::new(Act::Answer(ms(60_000)), |_| {});
     let lone = world.caller(ask(QUESTION));
@@ -187,6 +199,6 @@ async fn when_everybody_leaves_the_inference_is_cancelled_and_the_scope_is_free(
     world.script([Act::Answer(ms(100))]);
     let again = world.get(ask(QUESTION)).await.unwrap();
     assert_eq!((again.source, world.calls()), (Source::Upstream, 2));
-    advance(ms(1000)).await;
+    sleep(ms(1000)).await;
     assert!(world.gateway.flights.is_empty());
 }

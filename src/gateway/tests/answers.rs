@@ -11,7 +11,8 @@ use crate::domain::{Call, Refusal, ScopeId, Sharing, Source, Tier, UpstreamFailu
 
 const QUESTION: &str = "How many moons does Mars have?";
 
-const DELTA: &str = r#"{"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"two"},"finish_reason":null}]}"#;
+const DELTA: &str =
+    r#"{"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"two"},"finish_reason":null}]}"#;
 const STOP: &str = r#"{"object":"chat.completion.chunk","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#;
 
 fn world() -> World {
@@ -126,11 +127,8 @@ async fn k6_01_an_answer_that_was_cut_or_filtered_is_not_stored() {
 
 #[tokio::test(start_paused = true)]
 async fn k6_03_a_stream_that_ended_early_is_told_and_not_stored() {
-    let broken = [
-        Act::Events(vec![DELTA, DELTA]),
-        Act::Events(vec![DELTA, "[DONE]"]),
-        Act::CutAfter(vec![DELTA, DELTA, STOP]),
-    ];
+    let broken =
+        [Act::Events(vec![DELTA, DELTA]), Act::Events(vec![DELTA, "[DONE]"]), Act::CutAfter(vec![DELTA, DELTA, STOP])];
     for act in broken {
         let world = world();
         world.script([act.clone()]);

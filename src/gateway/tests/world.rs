@@ -17,12 +17,12 @@ use crate::domain::{
 };
 use crate::embed::{EmbedError, Embedder};
 use crate::flights;
-use crate::gateway::{Engines, Gateway, Live, Policies, Reply, Served};
+use crate::gateway::{Engines, Gateway, Live, PassBody, Policies, Reply, Served, StreamUsage};
 use crate::limit::{self, GpuGate};
 use crate::matching::Matcher;
 use crate::meter::Meter;
 use crate::text::Lexicon;
-use crate::upstream::{Upstream, UpstreamResponse};
+use crate::upstream::{Forward, Upstream, UpstreamResponse};
 use crate::vector::{self, Embedding};
 
 /// What the upstream does with one call.
@@ -78,7 +78,8 @@ pub(super) const fn ms(count: u64) -> Duration {
 
 /// A deterministic question of task qa at temperature 0.
 pub(super) fn ask(question: &str) -> Call {
-    let body = serde_json::json!({"model": "m-chat", "temperature": 0, "messages": [{"role": "user", "content": question}]});
+    let body =
+        serde_json::json!({"model": "m-chat", "temperature": 0, "messages": [{"role": "user", "content": question}]});
     let request = UpstreamRequest {
         method: "POST".into(),
         path_and_query: "/v1/chat/completions".into(),
@@ -119,7 +120,12 @@ impl World {
             gate: GpuGate::new(limit::Config::default(), meter.clone()),
             meter,
         };
-        let live = Live { policies, upstream: Arc::clone(&upstream) as Arc<dyn Upstream> };
+        let live = Live {
+            policies,
+            upstream: Arc::clone(&upstream) as Arc<dyn Upstream>,
+            forward: Arc::clone(&upstream) as Arc<dyn Forward>,
+            stream_usage: StreamUsage::Ask,
+        };
         Self { gateway: Gateway::new(live, engines), upstream }
     }
 
@@ -158,7 +164,8 @@ impl World {
     /// Sums all series of a metric.
     pub(super) fn total(&self, name: &str) -> f64 {
         let page = self.gateway.meter().render();
-        let lines = page.lines().filter(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(['{', ' '])));
+        let lines =
+            page.lines().filter(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(['{', ' '])));
         lines.map(|line| line.rsplit(' ').next().unwrap().parse::<f64>().unwrap()).sum()
     }
 }
@@ -210,6 +217,16 @@ impl Upstream for Script {
                 Act::Panic => panic!("a fault injected by the test"),
             }
         })
+    }
+}
+
+/// Nothing passes through in these tests.
+impl Forward for Script {
+    fn forward(
+        &self,
+        _: ::http::Request<PassBody>,
+    ) -> BoxFuture<'_, Result<::http::Response<PassBody>, UpstreamFailure>> {
+        Box::pin(async { Err(UpstreamFailure::Unreachable) })
     }
 }
 

@@ -72,7 +72,8 @@ fn status_and_type(refusal: &Refusal) -> (StatusCode, &'static str) {
         Refusal::BodyTooSlow | Refusal::SlowReader => (StatusCode::REQUEST_TIMEOUT, "timeout_error"),
         Refusal::UnsupportedEncoding => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "invalid_request_error"),
         Refusal::NotCached => (StatusCode::GATEWAY_TIMEOUT, "cache_error"),
-        Refusal::Busy { .. } | Refusal::TooManyWaiters { .. } => (StatusCode::TOO_MANY_REQUESTS, "rate_limit_error"),
+        Refusal::TooLate => (StatusCode::GATEWAY_TIMEOUT, "timeout_error"),
+        Refusal::Busy { .. } => (StatusCode::TOO_MANY_REQUESTS, "rate_limit_error"),
         Refusal::Upstream(failure) => (failure_status(*failure), "upstream_error"),
         Refusal::ShuttingDown => (StatusCode::SERVICE_UNAVAILABLE, "service_unavailable_error"),
         Refusal::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "server_error"),
@@ -91,7 +92,7 @@ fn failure_status(failure: UpstreamFailure) -> StatusCode {
 
 fn retry_after(refusal: &Refusal) -> Option<Duration> {
     match refusal {
-        Refusal::Busy { retry_after } | Refusal::TooManyWaiters { retry_after } => Some(*retry_after),
+        Refusal::Busy { retry_after } => Some(*retry_after),
         Refusal::ShuttingDown | Refusal::Upstream(UpstreamFailure::ShuttingDown) => Some(Duration::from_secs(1)),
         Refusal::Invalid { .. }
         | Refusal::BodyTooLarge { .. }
@@ -99,6 +100,7 @@ fn retry_after(refusal: &Refusal) -> Option<Duration> {
         | Refusal::UnsupportedEncoding
         | Refusal::NotCached
         | Refusal::SlowReader
+        | Refusal::TooLate
         | Refusal::Upstream(_)
         | Refusal::Internal => None,
     }
@@ -125,12 +127,6 @@ fn message(refusal: &Refusal, lang: Lang) -> String {
             format!("The inference servers are busy. Please try again in {seconds} s.")
         }
         (Refusal::Busy { .. }, Lang::Zh) => format!("推理服务繁忙，请在 {seconds} 秒后重试。"),
-        (Refusal::TooManyWaiters { .. }, Lang::En) => {
-            format!("Too many callers wait for the same inference. Please try again in {seconds} s.")
-        }
-        (Refusal::TooManyWaiters { .. }, Lang::Zh) => {
-            format!("等待同一推理结果的请求过多，请在 {seconds} 秒后重试。")
-        }
         (other, _) => other.to_string(),
     }
 }
