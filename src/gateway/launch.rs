@@ -12,11 +12,12 @@ use futures_util::FutureExt;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::relay::{Relayed, Shareable, relay};
-use super::{Gateway, Live, TaskPolicy};
-use crate::domain::{Answer, Call, Landing, Sharing, UpstreamFailure};
+use super::{Gateway, Live, StreamUsage, TaskPolicy};
+use crate::domain::{Answer, Call, Landing, ReplyMode, Sharing, UpstreamFailure, UpstreamRequest};
 use crate::flights::{LateJoin, Pilot, WindowMode};
 use crate::limit::Permit;
 use crate::meter::{Holding, Stage, TokenKind};
+use crate::wire::splice;
 use crate::wire::tally::Expected;
 
 /// Everything that one flight needs.
@@ -80,7 +81,7 @@ impl Journey {
         self.pilot.depart();
         let began = Instant::now();
         self.gateway.meter().inference(&self.call.task);
-        let response = match self.live.upstream.send(Arc::clone(&self.call.request)).await {
+        let response = match self.live.upstream.send(self.request()).await {
             Ok(response) => response,
             Err(failure) => return Landing::Failed(failure),
         };
@@ -118,6 +119,22 @@ impl Journey {
         let cost = gate.cost(&self.call.task, self.call.max_tokens);
         let deadline = self.call.patience.map(|patience| Instant::now() + patience);
         gate.admit(cost, deadline).await.map_err(|busy| Landing::TooLate { retry_after: busy.retry_after })
+    }
+
+    /// The caller's own bytes, but for the named splices.
+    fn request(&self) -> Arc<UpstreamRequest> {
+        let request = &self.call.request;
+        let silent = self.call.mode == ReplyMode::Stream { include_usage: false };
+        if !silent || self.live.stream_usage == StreamUsage::Leave {
+            return Arc::clone(request);
+        }
+        match splice::include_usage(&request.body) {
+            Ok(body) => {
+                self.gateway.meter().splice("include_usage");
+                Arc::new(UpstreamRequest { body, ..(**request).clone() })
+            }
+            Err(_) => Arc::clone(request),
+        }
     }
 
     fn conclude(&self, relayed: &Relayed) -> Landing {

@@ -17,19 +17,22 @@ mod tests;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
+use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::cache::{Freshness, Hit, Lookup, ResultCache};
-use crate::domain::{Call, Match, Refusal, Sharing, Source};
+use crate::domain::{Call, Match, Refusal, Route, Sharing, Source, TaskName};
 use crate::embed::Embedder;
-use crate::flights::{Boarding, Flights, LateJoin, Seat, WindowMode};
+use crate::flights::{Boarding, Flights, LateJoin, WindowMode};
 use crate::limit::GpuGate;
 use crate::matching::{Features, MatchPolicy, Matcher, Verdict};
 use crate::meter::{Meter, Stage, TokenKind};
-use crate::upstream::Upstream;
+use crate::upstream::{Forward, Upstream};
 
+pub use crate::flights::Seat;
+pub use crate::upstream::PassBody;
 use arrivals::ArrivalBook;
 pub use policy::{Policies, TaskPatch, TaskPolicy};
 pub use served::{Record, Reply, Served, StoredMark};
@@ -40,6 +43,21 @@ pub struct Live {
     pub policies: Policies,
     /// Where inferences go.
     pub upstream: Arc<dyn Upstream>,
+    /// Where everything else goes.
+    pub forward: Arc<dyn Forward>,
+    /// Whether a stream is asked for its usage on a caller's behalf.
+    pub stream_usage: StreamUsage,
+}
+
+/// Whether Weir adds `stream_options.include_usage` to a streaming request that lacks it, so that tokens are
+/// counted and a joiner who wants the usage can have it. The caller who did not ask never sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StreamUsage {
+    /// Add it.
+    Ask,
+    /// Leave bodies as they are; tokens of such streams are estimated.
+    Leave,
 }
 
 /// The engines of a gateway.
@@ -231,6 +249,23 @@ impl Gateway {
         let done = work();
         self.meter().stage(stage, began.elapsed());
         done
+    }
+
+    /// Carries anything else to the upstream and back, untouched; the record belongs into the reply's body.
+    pub async fn forward(
+        &self,
+        request: ::http::Request<PassBody>,
+    ) -> Result<(::http::Response<PassBody>, Record), Refusal> {
+        let mut record = Record::open(self.meter(), Route::Other, &TaskName::new("default"));
+        record.passes_through();
+        match self.live().forward.forward(request).await {
+            Ok(response) => Ok((response, record)),
+            Err(failure) => {
+                let refusal = Refusal::Upstream(failure);
+                record.refuse(&refusal);
+                Err(refusal)
+            }
+        }
     }
 
     /// Waits until every flight has landed; new calls must have been turned away before.

@@ -29,7 +29,7 @@ use headers::{Share, Wishes};
 use question::{Compared, Question};
 
 pub use headers::{TASK_HEADER, end_to_end};
-pub use tenant::{Secret, TenantRules};
+pub use tenant::{TenantConfig, TenantConfigError, TenantKey, TenantRules};
 
 /// The field named by the refusal of a path that does not exist; rendered as 404.
 pub const PATH_FIELD: &str = "path";

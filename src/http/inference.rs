@@ -10,8 +10,8 @@ use axum::response::Response;
 use tokio::time::Instant;
 
 use super::decode::{self, Incoming};
-use super::reply::{self, Asked};
 use super::render::Lang;
+use super::reply::{self, Asked};
 use super::{Edge, body};
 use crate::domain::{Call, Refusal, Route, TaskName};
 use crate::gateway::Record;

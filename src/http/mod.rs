@@ -66,10 +66,7 @@ pub fn router(edge: Arc<Edge>) -> Router {
     ] {
         router = router.route(path, surface(route)).route(&format!("{path}/"), surface(route));
     }
-    router
-        .route("/v1/v1/{*rest}", any(doubled_version))
-        .method_not_allowed_fallback(pass.clone())
-        .fallback(pass)
+    router.route("/v1/v1/{*rest}", any(doubled_version)).method_not_allowed_fallback(pass.clone()).fallback(pass)
 }
 
 /// A base URL that ends in `/v1`, given to a client that adds `/v1` itself.

@@ -47,8 +47,8 @@ async fn pass(edge: &Edge, request: Request) -> Result<Response<Body>, Refusal> 
         // Nothing was answered yet; dropping the exchange cancels it.
         () = edge.life.cutting() => return Err(Refusal::ShuttingDown),
     };
-    let mut response =
-        response.map(|body| Body::new(Passing { body, record: Some(record), cut: cut(&edge.life), _underway: underway }));
+    let mut response = response
+        .map(|body| Body::new(Passing { body, record: Some(record), cut: cut(&edge.life), _underway: underway }));
     response.headers_mut().insert(reply::SOURCE, HeaderValue::from_static("passthrough"));
     Ok(response)
 }

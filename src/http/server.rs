@@ -42,13 +42,7 @@ const AFTER_REFUSAL: Duration = Duration::from_millis(100);
 
 /// Accepts connections until the lifecycle closes. Each runs on `connections`; while draining they are
 /// still accepted, to be told so.
-pub async fn serve(
-    listener: TcpListener,
-    app: Router,
-    config: Config,
-    life: Lifecycle,
-    connections: TaskTracker,
-) {
+pub async fn serve(listener: TcpListener, app: Router, config: Config, life: Lifecycle, connections: TaskTracker) {
     let slots = Arc::new(Semaphore::new(config.max_connections));
     loop {
         // Cancel-safe: a slot that was not handed out stays in the semaphore.

@@ -17,12 +17,12 @@ use crate::domain::{
 };
 use crate::embed::{EmbedError, Embedder};
 use crate::flights;
-use crate::gateway::{Engines, Gateway, Live, Policies, Reply, Served};
+use crate::gateway::{Engines, Gateway, Live, PassBody, Policies, Reply, Served, StreamUsage};
 use crate::limit::{self, GpuGate};
 use crate::matching::Matcher;
 use crate::meter::Meter;
 use crate::text::Lexicon;
-use crate::upstream::{Upstream, UpstreamResponse};
+use crate::upstream::{Forward, Upstream, UpstreamResponse};
 use crate::vector::{self, Embedding};
 
 /// What the upstream does with one call.
@@ -120,7 +120,12 @@ impl World {
             gate: GpuGate::new(limit::Config::default(), meter.clone()),
             meter,
         };
-        let live = Live { policies, upstream: Arc::clone(&upstream) as Arc<dyn Upstream> };
+        let live = Live {
+            policies,
+            upstream: Arc::clone(&upstream) as Arc<dyn Upstream>,
+            forward: Arc::clone(&upstream) as Arc<dyn Forward>,
+            stream_usage: StreamUsage::Ask,
+        };
         Self { gateway: Gateway::new(live, engines), upstream }
     }
 
@@ -212,6 +217,16 @@ impl Upstream for Script {
                 Act::Panic => panic!("a fault injected by the test"),
             }
         })
+    }
+}
+
+/// Nothing passes through in these tests.
+impl Forward for Script {
+    fn forward(
+        &self,
+        _: ::http::Request<PassBody>,
+    ) -> BoxFuture<'_, Result<::http::Response<PassBody>, UpstreamFailure>> {
+        Box::pin(async { Err(UpstreamFailure::Unreachable) })
     }
 }
 
