@@ -6,7 +6,7 @@ use http::{HeaderName, HeaderValue};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::domain::{MaxTokens, UnknownTask};
+use crate::domain::{MaxTokens, Secret, UnknownTask};
 
 use super::*;
 
@@ -23,10 +23,17 @@ impl NameTask for Qa {
     }
 }
 
+/// One key for all rules of these tests, as a process has.
+static KEY: LazyLock<TenantKey> = LazyLock::new(TenantKey::random);
+
 fn rules() -> DecodeRules {
     let sharing = [(TaskName::new("qa"), SharingRules { sampled_exact_only: false, max_history_turns: 2 })];
     let shared = vec![vec![Secret::new("team-1"), Secret::new("team-2")]];
-    DecodeRules { tasks: Arc::new(Qa), sharing: sharing.into(), tenants: TenantRules::new([7; 32], shared) }
+    DecodeRules {
+        tasks: Arc::new(Qa),
+        sharing: sharing.into(),
+        tenants: TenantRules::new(TenantKey::random(), &TenantConfig { shared_scope: shared }),
+    }
 }
 
 fn header_map(headers: &[(&'static str, &'static str)]) -> HeaderMap {
@@ -259,7 +266,10 @@ fn k11_01_tenants_never_share_unless_told_to() {
 #[test]
 fn tenants_of_two_keys_cannot_be_linked() {
     let headers = header_map(&[("authorization", "Bearer key-a")]);
-    let [one, two] = [TenantRules::with_random_key(Vec::new()), TenantRules::with_random_key(Vec::new())];
+    let [one, two] = [
+        TenantRules::new(TenantKey::random(), &TenantConfig::default()),
+        TenantRules::new(TenantKey::random(), &TenantConfig::default()),
+    ];
     assert_ne!(one.tenant(&headers), two.tenant(&headers));
     assert!(!format!("{:?}", rules().tenants).contains("team-1"));
 }
