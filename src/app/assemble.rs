@@ -18,7 +18,7 @@ use crate::gateway::{Engines, Gateway, Live, Policies};
 use crate::http::decode::{SharingRules, TenantKey, TenantRules};
 use crate::http::{DecodeRules, Edge, Lifecycle};
 use crate::limit::GpuGate;
-use crate::load::LoadProbe;
+use crate::load::{self, LoadProbe};
 use crate::matching::Matcher;
 use crate::matching::detect::TaskDetector;
 use crate::meter::Meter;
@@ -109,10 +109,16 @@ impl House {
 
     /// Reads the backend's load and tells the gate.
     fn watch_load(&self, config: &Config, meter: &Meter) {
-        let probe = LoadProbe::new(&config.load, &config.upstream.url, meter.clone());
+        let sources = load::sources(&config.load, std::slice::from_ref(&config.upstream.url));
+        let (probe, mut observed) = LoadProbe::new(sources, config.load.clone(), meter.clone());
+        self.background.spawn(probe.run(self.stopping.clone()));
         let gate = self.gate.clone();
-        let stopping = self.stopping.clone();
-        self.background.spawn(probe.run(move |load| gate.set_load(load), stopping));
+        self.background.spawn(async move {
+            // Ends with the probe, which holds the sender.
+            while observed.changed().await.is_ok() {
+                gate.set_load(observed.borrow_and_update().load);
+            }
+        });
     }
 }
 

@@ -1,5 +1,6 @@
 //! Cases of kind 2, 7 and 11 at this level: do two calls share a Scope? And what is refused, by name.
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
