@@ -23,8 +23,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Secret, TaskName};
-use crate::gateway::policy::{Policies, TaskPatch};
+use crate::domain::TaskName;
+use crate::gateway::policy::{Policies, PolicyError, TaskPatch};
+use crate::http::decode::TenantConfig;
+use crate::matching::detect::{BUILT_IN, DetectError, TaskDetector, TaskRule};
 use crate::{cache, flights, http, limit, telemetry, upstream, vector};
 
 pub use load::{Loaded, Loader, Overrides};
@@ -44,7 +46,7 @@ pub struct Config {
     /// The inference server behind us.
     pub upstream: upstream::Config,
     /// Who is one tenant.
-    pub tenants: TenantsConfig,
+    pub tenants: TenantConfig,
     /// The aggregation window of every task that says nothing else.
     pub window: flights::Config,
     /// Bounds of the result cache.
@@ -59,15 +61,8 @@ pub struct Config {
     pub overlay: OverlayConfig,
     /// Changes to the policies of tasks, and tasks of the operator's own.
     pub tasks: BTreeMap<TaskName, TaskPatch>,
-}
-
-/// Section `[tenants]`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct TenantsConfig {
-    /// Groups of credentials that are one tenant and may share answers. Default none: every credential is a
-    /// tenant of its own.
-    pub shared_scope: Vec<Vec<Secret>>,
+    /// Which task a path or a model means, asked in order where the caller names none.
+    pub rules: Vec<TaskRule>,
 }
 
 /// Section `[overlay]`.
@@ -79,17 +74,21 @@ pub struct OverlayConfig {
     pub path: PathBuf,
 }
 
-/// A group of `[tenants]` has an empty credential.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("shared_scope: a credential must not be empty")]
-pub struct TenantsError;
-
 // === impl Config ===
 
 impl Config {
     /// The policies of all tasks.
-    pub fn policies(&self) -> Result<Policies, crate::gateway::policy::PolicyError> {
+    pub fn policies(&self) -> Result<Policies, PolicyError> {
         Policies::new(&Arc::new(self.window.clone()), &self.tasks)
+    }
+
+    /// Who names the tasks of calls: the built-in tasks and those of this configuration.
+    pub fn detector(&self) -> Result<TaskDetector, DetectError> {
+        let mut names: Vec<TaskName> = BUILT_IN.map(TaskName::new).to_vec();
+        names.extend(self.tasks.keys().filter(|task| !BUILT_IN.contains(&task.as_str())).cloned());
+        let words = self.tasks.iter().filter(|(_, patch)| !patch.words.is_empty());
+        let words = words.map(|(task, patch)| (task.clone(), patch.words.clone())).collect();
+        TaskDetector::new(&names, self.rules.clone(), &words)
     }
 
     /// Asks every engine whether its section can work. Paths only; a [`Loader`] adds file and line.
@@ -109,6 +108,14 @@ impl Config {
             // A bad window is the base of every task and would be told once for each.
             section(&mut found, "tasks", self.policies());
         }
+        match self.detector() {
+            Err(DetectError::UnknownInRule { rule, task }) => {
+                let known = BUILT_IN.iter().copied().chain(self.tasks.keys().map(TaskName::as_str));
+                let problem = Problem::at(format!("rules[{rule}].task"), format!("unknown task {task:?}"));
+                found.push(Problem { suggestion: problem::nearest(&task, known), ..problem });
+            }
+            other => section(&mut found, "rules", other),
+        }
         found
     }
 
@@ -127,16 +134,6 @@ impl Config {
     }
 }
 
-// === impl TenantsConfig ===
-
-impl TenantsConfig {
-    /// Refuses empty credentials: with an unset variable every anonymous caller would join the group.
-    pub fn check(&self) -> Result<(), TenantsError> {
-        let empty = self.shared_scope.iter().flatten().any(|credential| !credential.is_set());
-        if empty { Err(TenantsError) } else { Ok(()) }
-    }
-}
-
 /// Engines say "key: what is allowed", "section.key must …" or "key is 5, allowed are …"; the key goes to the path.
 fn section<T, E: ToString>(found: &mut Vec<Problem>, name: &str, checked: Result<T, E>) {
     let Err(error) = checked else { return };
@@ -145,9 +142,10 @@ fn section<T, E: ToString>(found: &mut Vec<Problem>, name: &str, checked: Result
     let end = below.find(|c: char| !(c.is_ascii_alphanumeric() || "_-.".contains(c))).unwrap_or(below.len());
     let (key, rest) = below.split_at(end);
     let names_a_key = below.len() < text.len() || rest.starts_with(": ") || has_key(name, key);
-    found.push(match names_a_key && !key.is_empty() {
-        true => Problem::at(format!("{name}.{key}"), rest.trim_start_matches(':').trim_start()),
-        false => Problem::at(name, text),
+    found.push(if names_a_key && !key.is_empty() {
+        Problem::at(format!("{name}.{key}"), rest.trim_start_matches(':').trim_start())
+    } else {
+        Problem::at(name, text)
     });
 }
 
