@@ -180,7 +180,8 @@ async fn leaving_a_response_closes_its_connection() {
 
 #[tokio::test]
 async fn K11_03_keys_that_an_unhappy_upstream_repeats_do_not_come_back() {
-    let head = "HTTP/1.1 401 Unauthorized\r\nwww-authenticate: Bearer key=sk-operator\r\ntransfer-encoding: chunked\r\n\r\n";
+    let head =
+        "HTTP/1.1 401 Unauthorized\r\nwww-authenticate: Bearer key=sk-operator\r\ntransfer-encoding: chunked\r\n\r\n";
     // The key is cut across two chunks.
     let parts = [head, "10\r\nbad key: sk-oper\r\n", "1c\r\nator (not sk-of-the-caller).\r\n", "0\r\n\r\n"];
     let script = Script::new(&parts, Then::Stay).await;
