@@ -1,4 +1,4 @@
-#![allow(clippy::non_snake_case, reason = "tests of given cases carry the case's id")]
+//! What the client promises. A test of a given case carries its id.
 
 mod forward;
 mod names;
@@ -62,13 +62,13 @@ async fn the_callers_bytes_arrive_with_only_end_to_end_headers() {
     let script = Script::new(&[OK], Then::Stay).await;
     let (head, body) = ask(&upstream(&format!("{}/v1/", script.url()))).await.unwrap();
     assert_eq!((head.status, head.form, body.as_str()), (200, Form::Whole, "{}"));
-    let heard = script.heard().remove(0);
-    assert!(heard.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"), "{heard}");
-    assert!(heard.ends_with("\r\n\r\n{\"a\":1}"), "{heard}");
+    let request = script.heard().remove(0);
+    assert!(request.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"), "{request}");
+    assert!(request.ends_with("\r\n\r\n{\"a\":1}"), "{request}");
     for line in ["accept-encoding: identity", "x-kept: 1", "authorization: Bearer sk-of-the-caller"] {
-        assert!(heard.contains(line), "{line} is not in {heard}");
+        assert!(request.contains(line), "{line} is not in {request}");
     }
-    assert!(!heard.contains("x-hop"), "{heard}");
+    assert!(!request.contains("x-hop"), "{request}");
 }
 
 #[tokio::test]
@@ -77,8 +77,11 @@ async fn the_configured_key_takes_the_place_of_the_callers() {
     let config = Config { api_key: Secret::new("sk-operator"), ..config(&script.url()) };
     assert!(!format!("{config:?}").contains("sk-operator"));
     ask(&HttpUpstream::new(config).unwrap()).await.unwrap();
-    let heard = script.heard().remove(0);
-    assert!(heard.contains("authorization: Bearer sk-operator\r\n") && !heard.contains("sk-of-the-caller"), "{heard}");
+    let request = script.heard().remove(0);
+    assert!(
+        request.contains("authorization: Bearer sk-operator\r\n") && !request.contains("sk-of-the-caller"),
+        "{request}"
+    );
 }
 
 #[tokio::test]
@@ -109,14 +112,14 @@ async fn a_redirect_is_told_and_not_followed() {
 }
 
 #[tokio::test]
-async fn K6_03_c_a_body_shorter_than_its_content_length_is_cut() {
+async fn k6_03_c_a_body_shorter_than_its_content_length_is_cut() {
     let reply = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{\"choices\":[]}";
     let script = Script::new(&[reply], Then::Close).await;
     assert_eq!(ask(&upstream(&script.url())).await.unwrap_err(), UpstreamFailure::Cut);
 }
 
 #[tokio::test]
-async fn K6_03_d_a_chunked_body_without_its_last_chunk_is_cut() {
+async fn k6_03_d_a_chunked_body_without_its_last_chunk_is_cut() {
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
     let script = Script::new(&[head, "e\r\ndata: [DONE]\n\n\r\n"], Then::Close).await;
     assert_eq!(ask(&upstream(&script.url())).await.unwrap_err(), UpstreamFailure::Cut);
@@ -179,7 +182,7 @@ async fn leaving_a_response_closes_its_connection() {
 }
 
 #[tokio::test]
-async fn K11_03_keys_that_an_unhappy_upstream_repeats_do_not_come_back() {
+async fn k11_03_keys_that_an_unhappy_upstream_repeats_do_not_come_back() {
     let head =
         "HTTP/1.1 401 Unauthorized\r\nwww-authenticate: Bearer key=sk-operator\r\ntransfer-encoding: chunked\r\n\r\n";
     // The key is cut across two chunks.
