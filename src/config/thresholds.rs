@@ -15,7 +15,7 @@ use super::overlay::Layer;
 use super::print::{as_json, complete_all};
 use super::problem::{ConfigError, Problem, nearest};
 use super::{Config, Loaded, TaskName, TaskPatch};
-use crate::gateway::policy::BUILT_IN_TASKS;
+use crate::matching::detect::BUILT_IN;
 
 /// Where a threshold came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -117,7 +117,7 @@ impl Adjustment {
 
 /// Tasks are made by the configuration file only: each becomes a label of many metrics.
 fn known_task(task: &str, in_force: &Config) -> Result<(), Problem> {
-    let known = || BUILT_IN_TASKS.iter().copied().chain(in_force.tasks.keys().map(TaskName::as_str));
+    let known = || BUILT_IN.iter().copied().chain(in_force.tasks.keys().map(TaskName::as_str));
     if known().any(|name| name == task) {
         return Ok(());
     }
@@ -189,7 +189,7 @@ impl Layers {
 
     /// A task of the operator's own starts from `default`, and so do the origins of its values.
     fn origin(&self, task: &str, key: &str) -> Origin {
-        let built_in = BUILT_IN_TASKS.contains(&task);
+        let built_in = BUILT_IN.contains(&task);
         let names = |layer: &Layer| layer.names(task, key) || (!built_in && layer.names("default", key));
         match () {
             () if names(&self.live) => Origin::Live,

@@ -12,11 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{Score, Sharing, TaskName, Tier, duration_text};
 use crate::flights::{self, LateJoin, WindowMode};
-use crate::matching::MatchPolicy;
-
-/// The tasks that exist without configuration.
-pub const BUILT_IN_TASKS: [&str; 9] =
-    ["generation", "summarization", "classification", "embedding", "qa", "translation", "code", "chat", "default"];
+use crate::matching::{MatchPolicy, detect};
 
 /// What a temperature above 0 means for sharing. Several answers are right, but whoever asks again for
 /// creative text wants another one.
@@ -184,7 +180,7 @@ impl Policies {
             let built_in = TaskPolicy::built_in("default", window);
             patches.get(&TaskName::new("default")).map_or_else(|| built_in.clone(), |patch| built_in.patched(patch))
         };
-        let built_in = BUILT_IN_TASKS.iter().map(|name| (TaskName::new(name), TaskPolicy::built_in(name, window)));
+        let built_in = detect::BUILT_IN.iter().map(|name| (TaskName::new(name), TaskPolicy::built_in(name, window)));
         let mut by_task: BTreeMap<_, _> = built_in.collect();
         for (task, patch) in patches {
             let base = by_task.get(task).unwrap_or(&fallback);
@@ -210,7 +206,7 @@ impl Policies {
 impl Default for Policies {
     fn default() -> Self {
         let window = Arc::new(flights::Config::default());
-        let built_in = BUILT_IN_TASKS.iter().map(|name| (TaskName::new(name), TaskPolicy::built_in(name, &window)));
+        let built_in = detect::BUILT_IN.iter().map(|name| (TaskName::new(name), TaskPolicy::built_in(name, &window)));
         Self { by_task: built_in.collect(), fallback: TaskPolicy::built_in("default", &window) }
     }
 }

@@ -3,61 +3,84 @@
 use std::fmt;
 
 use http::HeaderMap;
+use serde::{Deserialize, Serialize};
 
-use crate::domain::Tenant;
+use crate::domain::{Secret, Tenant};
 
 /// The headers that hold a credential; the first that is there names the tenant.
 pub(super) const CREDENTIALS: [&str; 3] = ["authorization", "api-key", "x-api-key"];
 
-/// A credential from the configuration. Never shown.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
+/// `[tenants]`: which credentials belong together.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TenantConfig {
+    /// Groups of credentials, bare as they stand behind `Bearer `; each group is one tenant. Default: none, so
+    /// every credential is a tenant of its own.
+    pub shared_scope: Vec<Vec<Secret>>,
+}
+
+/// A value of `[tenants]` that cannot be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TenantConfigError {
+    /// An empty credential would put everybody without one into the group.
+    #[error("shared_scope: a credential is empty")]
+    Empty,
+    /// A credential cannot be of two tenants.
+    #[error("shared_scope: a credential stands in two groups")]
+    Twice,
+}
+
+/// The key under which credentials are hashed. It dies with the process, so that tenants of two runs cannot
+/// be linked, and outlives a reload, so that a reload loses no stored answer.
+#[derive(Clone)]
+pub struct TenantKey([u8; 32]);
 
 /// How credentials become tenants.
 #[derive(Clone, Debug)]
 pub struct TenantRules {
-    key: Secret32,
+    key: TenantKey,
     shared: Vec<Vec<Secret>>,
 }
 
-#[derive(Clone)]
-struct Secret32([u8; 32]);
+// === impl TenantConfig ===
 
-// === impl Secret ===
+impl TenantConfig {
+    /// Refuses what cannot work.
+    pub fn check(&self) -> Result<(), TenantConfigError> {
+        let mut all: Vec<&str> = self.shared_scope.iter().flatten().map(Secret::expose).collect();
+        if all.iter().any(|secret| secret.is_empty()) {
+            return Err(TenantConfigError::Empty);
+        }
+        let named = all.len();
+        all.sort_unstable();
+        all.dedup();
+        if all.len() < named { Err(TenantConfigError::Twice) } else { Ok(()) }
+    }
+}
 
-impl Secret {
-    /// A credential: a bare key, as it stands behind `Bearer ` or in `api-key`.
+// === impl TenantKey ===
+
+impl TenantKey {
+    /// A key that nobody knows.
     #[must_use]
-    pub fn new(credential: &str) -> Self {
-        Self(credential.to_owned())
+    pub fn random() -> Self {
+        Self(rand::random())
     }
 }
 
-impl fmt::Debug for Secret {
+impl fmt::Debug for TenantKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret")
-    }
-}
-
-impl fmt::Debug for Secret32 {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret32")
+        f.write_str("TenantKey")
     }
 }
 
 // === impl TenantRules ===
 
 impl TenantRules {
-    /// Tenants hashed under `key`; each group of `shared` credentials is one tenant.
+    /// Tenants hashed under `key`.
     #[must_use]
-    pub fn new(key: [u8; 32], shared: Vec<Vec<Secret>>) -> Self {
-        Self { key: Secret32(key), shared }
-    }
-
-    /// The same under a key that dies with the process, so that tenants of two runs cannot be linked.
-    #[must_use]
-    pub fn with_random_key(shared: Vec<Vec<Secret>>) -> Self {
-        Self::new(rand::random(), shared)
+    pub fn new(key: TenantKey, config: &TenantConfig) -> Self {
+        Self { key, shared: config.shared_scope.clone() }
     }
 
     /// The tenant of a request: a keyed hash of all its credentials, or [`Tenant::ANONYMOUS`].
@@ -83,7 +106,7 @@ impl TenantRules {
     }
 
     fn add(&self, name: &str, value: &[u8], hasher: &mut blake3::Hasher) {
-        let is_this = |secret: &Secret| secret.0.as_bytes() == bare(value);
+        let is_this = |secret: &Secret| secret.matches(bare(value));
         match self.shared.iter().position(|group| group.iter().any(is_this)) {
             Some(group) => {
                 hasher.update(b"group").update(&(group as u64).to_le_bytes());
