@@ -4,7 +4,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::text::{CanonicalForm, Fingerprint, Lexicon, TermVector};
+use crate::text::{CanonicalForm, Fingerprint, Lexicon, TermVector, normalise};
 use crate::vector::Embedding;
 
 /// One question and what is known of it.
@@ -23,7 +23,7 @@ pub struct Features {
 
 impl Features {
     pub(super) fn new(lexicon: &Arc<Lexicon>, text: &str) -> Self {
-        let normal: Box<str> = text.trim().into();
+        let normal: Box<str> = normalise(lexicon, text).into();
         Self {
             text: text.into(),
             fingerprint: Fingerprint::of(&normal),
@@ -55,7 +55,7 @@ impl Features {
 
     /// The canonical form: equal ones are a match of the canonical tier.
     pub fn canonical(&self) -> &CanonicalForm {
-        self.canonical.get_or_init(|| CanonicalForm::new(&self.normal))
+        self.canonical.get_or_init(|| CanonicalForm::of(&self.lexicon, &self.normal))
     }
 
     /// TF-IDF weights of the terms.
