@@ -7,6 +7,8 @@ use std::sync::{Arc, OnceLock};
 use crate::text::{CanonicalForm, Fingerprint, Lexicon, TermVector, normalise};
 use crate::vector::Embedding;
 
+use super::guard::Reading;
+
 /// One question and what is known of it.
 #[derive(Debug)]
 pub struct Features {
@@ -16,6 +18,7 @@ pub struct Features {
     lexicon: Arc<Lexicon>,
     canonical: OnceLock<CanonicalForm>,
     terms: OnceLock<TermVector>,
+    reading: OnceLock<Reading>,
     embedding: OnceLock<Embedding>,
 }
 
@@ -31,6 +34,7 @@ impl Features {
             lexicon: Arc::clone(lexicon),
             canonical: OnceLock::new(),
             terms: OnceLock::new(),
+            reading: OnceLock::new(),
             embedding: OnceLock::new(),
         }
     }
@@ -60,10 +64,12 @@ impl Features {
 
     /// TF-IDF weights of the terms.
     pub fn terms(&self) -> &TermVector {
-        self.terms.get_or_init(|| {
-            let _ = &self.lexicon;
-            TermVector::default()
-        })
+        self.terms.get_or_init(|| TermVector::of(&self.lexicon, self.canonical().as_str()))
+    }
+
+    /// What the guard compares.
+    pub(super) fn reading(&self) -> &Reading {
+        self.reading.get_or_init(|| Reading::of(&self.lexicon, self.canonical().as_str()))
     }
 
     /// The sentence embedding, once somebody has made it.

@@ -108,6 +108,9 @@ pub(crate) fn fold_word(lexicon: &Lexicon, word: &str, place: Place<'_>) -> Stri
     if word == "i" && (place.begins || tables::BEFORE_PRONOUN.contains(place.before)) {
         return "I".to_owned();
     }
+    if let Some(contracted) = lower.strip_prefix("i'") {
+        return format!("I'{contracted}");
+    }
     if lower == word || !word.is_ascii() {
         return word.to_owned();
     }

@@ -59,8 +59,8 @@ fn closing(c: char) -> Option<char> {
 
 /// The code or quotation that begins here, if one does.
 fn protected(rest: &str, first: char, before: char) -> Option<Part<'_>> {
-    if rest.starts_with("```") {
-        let end = rest[3..].find("```").map_or(rest.len(), |at| at + 6);
+    if let Some(block) = rest.strip_prefix("```") {
+        let end = block.find("```").map_or(rest.len(), |at| at + 6);
         return Some(Part::Code(&rest[..end]));
     }
     let body = &rest[first.len_utf8()..];
