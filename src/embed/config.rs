@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// The section `[embed]`. All of it is read at start.
+/// The section `[embedder]`. All of it is read at start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
@@ -53,7 +53,7 @@ pub enum Pooling {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// A number is out of its range.
-    #[error("embed.{key} is {value}, allowed are {least} to {most}")]
+    #[error("{key} is {value}, allowed are {least} to {most}")]
     Number {
         /// The key within the section.
         key: &'static str,
@@ -65,10 +65,10 @@ pub enum ConfigError {
         most: u64,
     },
     /// The budget is out of its range.
-    #[error("embed.budget is {0:?}, allowed are 1ms to 10s")]
+    #[error("budget is {0:?}, allowed are 1ms to 10s")]
     Budget(Duration),
     /// A path is empty.
-    #[error("embed.{0} is empty; set embed.enabled = false to run without a model")]
+    #[error("{0} is empty; set embedder.enabled = false to run without a model")]
     EmptyPath(&'static str),
 }
 
@@ -138,7 +138,7 @@ mod tests {
             ("model", Config { model: PathBuf::new(), ..Config::default() }),
         ] {
             let error = config.check().unwrap_err().to_string();
-            assert!(error.contains(&format!("embed.{key}")), "{error}");
+            assert!(error.starts_with(key), "{error}");
         }
     }
 }
