@@ -6,13 +6,22 @@ use super::{Config, print};
 
 /// Keys that are read at start only. A reload that changes one is refused by name: to apply half of a file
 /// would leave a process that no file describes.
-pub(super) const RESTART_ONLY: &[&str] = &["cache.max_bytes", "cache.max_entries", "log.format", "overlay.path"];
+pub(super) const RESTART_ONLY: &[&str] = &["server", "admin", "cache", "vectors", "log.format", "overlay"];
 
-/// The paths of all values that differ, in order. Secrets are compared by whether they are set only, so a
-/// changed key changes the configuration without being listed here.
+/// The paths of all values that differ, in order.
 pub(super) fn changed(old: &Config, new: &Config) -> Vec<String> {
     let mut paths = Vec::new();
     compare(&print::masked(old), &print::masked(new), "", &mut paths);
+    for (path, differs) in [
+        ("admin.token", old.admin.token != new.admin.token),
+        ("upstream.api_key", old.upstream.api_key != new.upstream.api_key),
+        ("tenants.shared_scope", old.tenants != new.tenants),
+    ] {
+        // As printed all secrets look alike.
+        if differs && !paths.iter().any(|known| known == path) {
+            paths.push(path.to_owned());
+        }
+    }
     paths
 }
 

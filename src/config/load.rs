@@ -1,6 +1,7 @@
 //! From files to a checked [`Config`].
 
 use std::fmt;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -16,6 +17,10 @@ use super::{Config, TaskName, TaskPatch};
 pub struct Overrides {
     /// `--upstream`.
     pub upstream: Option<String>,
+    /// `--listen`.
+    pub listen: Option<SocketAddr>,
+    /// `--admin`.
+    pub admin: Option<SocketAddr>,
 }
 
 /// Knows the files, and makes a configuration of what they hold.
@@ -185,5 +190,7 @@ impl Overrides {
         if let Some(url) = &self.upstream {
             config.upstream.url.clone_from(url);
         }
+        config.server.listen = self.listen.unwrap_or(config.server.listen);
+        config.admin.listen = self.admin.unwrap_or(config.admin.listen);
     }
 }

@@ -25,7 +25,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::TaskName;
 use crate::gateway::policy::{Policies, TaskPatch};
-use crate::{cache, flights, telemetry, upstream};
+use crate::http::decode::TenantConfig;
+use crate::matching::detect::TaskRule;
+use crate::{cache, flights, http, limit, telemetry, upstream, vector};
 
 pub use load::{Loaded, Loader, Overrides};
 pub use print::defaults_as_toml;
@@ -37,16 +39,28 @@ pub use thresholds::{Adjustment, Origin, ThresholdView};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
+    /// The listener for callers, and what a connection may cost.
+    pub server: http::Config,
+    /// The listener for operators.
+    pub admin: http::AdminConfig,
     /// The inference server behind us.
     pub upstream: upstream::Config,
+    /// Who is one tenant.
+    pub tenants: TenantConfig,
     /// The aggregation window of every task that says nothing else.
     pub window: flights::Config,
     /// Bounds of the result cache.
     pub cache: cache::Config,
+    /// The index of sentence embeddings.
+    pub vectors: vector::Config,
+    /// The bucket in front of the GPU.
+    pub admission: limit::Config,
     /// Logs.
     pub log: telemetry::Config,
     /// Where thresholds set by an operator are kept.
     pub overlay: OverlayConfig,
+    /// Which calls have which task, by path and model, before the prompt is looked at.
+    pub rules: Vec<TaskRule>,
     /// Changes to the policies of tasks, and tasks of the operator's own.
     pub tasks: BTreeMap<TaskName, TaskPatch>,
 }
@@ -71,8 +85,13 @@ impl Config {
     /// Asks every engine whether its section can work. Paths only; a [`Loader`] adds file and line.
     pub(crate) fn check(&self) -> Vec<Problem> {
         let mut found = Vec::new();
+        section(&mut found, "server", self.server.check());
+        section(&mut found, "admin", self.admin.check());
         section(&mut found, "upstream", self.upstream.check());
+        section(&mut found, "tenants", self.tenants.check());
         section(&mut found, "cache", self.cache.check());
+        section(&mut found, "vectors", self.vectors.check());
+        section(&mut found, "admission", self.admission.check());
         section(&mut found, "log", self.log.check());
         let before = found.len();
         section(&mut found, "window", self.window.check());
@@ -98,17 +117,20 @@ impl Config {
     }
 }
 
-/// Engines say "key: what is allowed" or "section.key must …"; the key goes to the path.
+/// Engines say "key: what is allowed", "section.key must …" or "key is 5, allowed are …"; the key goes to the path.
 fn section<T, E: ToString>(found: &mut Vec<Problem>, name: &str, checked: Result<T, E>) {
     let Err(error) = checked else { return };
     let text = error.to_string();
-    let below = text.strip_prefix(name).and_then(|rest| rest.strip_prefix('.'));
-    let key_and_reason = match below {
-        Some(rest) => rest.split_once(": ").filter(|(key, _)| !key.contains(' ')).or_else(|| rest.split_once(' ')),
-        None => text.split_once(": ").filter(|(key, _)| !key.contains(' ')),
-    };
-    found.push(match key_and_reason {
-        Some((key, reason)) => Problem::at(format!("{name}.{key}"), reason),
-        None => Problem::at(name, text),
+    let below = text.strip_prefix(name).and_then(|rest| rest.strip_prefix('.')).unwrap_or(&text);
+    let end = below.find(|c: char| !(c.is_ascii_alphanumeric() || "_-.".contains(c))).unwrap_or(below.len());
+    let (key, rest) = below.split_at(end);
+    let names_a_key = below.len() < text.len() || rest.starts_with(": ") || has_key(name, key);
+    found.push(match names_a_key && !key.is_empty() {
+        true => Problem::at(format!("{name}.{key}"), rest.trim_start_matches(':').trim_start()),
+        false => Problem::at(name, text),
     });
+}
+
+fn has_key(section: &str, key: &str) -> bool {
+    print::masked(&Config::default()).get(section).is_some_and(|section| section.get(key).is_some())
 }

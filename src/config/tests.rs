@@ -86,6 +86,24 @@ fn everything_that_is_wrong_is_told_at_once() {
 }
 
 #[test]
+fn every_section_is_checked_and_its_error_placed() {
+    for (text, start) in [
+        ("[server]\nmax_body = \"2GiB\"\n", "weir.toml:2: server.max_body: must be between 1KiB and 1GiB"),
+        ("[admin]\ntoken = \"short\"\n", "weir.toml:2: admin.token: must have at least 8 characters"),
+        ("[upstream]\nurl = \"ftp://u\"\n", "weir.toml:2: upstream.url: only http:// and https:// are spoken"),
+        ("[upstream]\nidle_timeout = \"0s\"\n", "weir.toml:2: upstream.idle_timeout: must lie between"),
+        ("[tenants]\nshared_scope = [[\"a\", \"\"]]\n", "weir.toml:2: tenants.shared_scope: a credential must not"),
+        ("[cache]\nmax_entries = 0\n", "weir.toml:2: cache.max_entries: "),
+        ("[vectors]\nhnsw_from = 5\n", "weir.toml:2: vectors.hnsw_from: is 5, allowed are"),
+        ("[admission.weights]\ncode = 0\n", "weir.toml:2: admission.weights.code: must be between 1 and 1000"),
+        ("[log]\nlevel = \"loud\"\n", "weir.toml:2: log.level: "),
+    ] {
+        let found = complaints(text);
+        assert!(found.len() == 1 && found[0].starts_with(start), "{found:?} does not start with {start:?}");
+    }
+}
+
+#[test]
 fn an_empty_file_is_an_error() {
     for text in ["", " \n\t\n", "\u{feff}"] {
         assert!(complaints(text)[0].contains("empty"), "{text:?}");
@@ -137,9 +155,9 @@ fn the_documented_example_loads_as_the_defaults() {
 
 #[test]
 fn every_restart_only_key_exists() {
-    let defaults = print::masked(&Config::default());
+    let defaults = toml::Value::Table(print::masked(&Config::default()));
     for path in diff::RESTART_ONLY {
-        let found = path.split('.').try_fold(toml::Value::Table(defaults.clone()), |at, key| at.get(key).cloned());
+        let found = path.split('.').try_fold(&defaults, |at, key| at.get(key));
         assert!(found.is_some(), "{path}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::io;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
@@ -13,7 +13,8 @@ use futures_util::stream::{self, BoxStream, StreamExt};
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::error::Elapsed;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::{BoxError, PassBody, Scrubber};
 use crate::domain::UpstreamFailure;
@@ -114,6 +115,24 @@ pub(super) fn failure_of(error: &(dyn Error + 'static)) -> UpstreamFailure {
 pub(super) struct Counted {
     body: PassBody,
     frames: Arc<AtomicU64>,
+}
+
+/// Waits for `answer` as long as it, or else the upload that `frames` counts, makes progress within `patience`.
+pub(super) async fn while_progressing<T>(
+    patience: Duration,
+    frames: &AtomicU64,
+    answer: impl Future<Output = T>,
+) -> Result<T, Elapsed> {
+    let mut answer = pin!(answer);
+    let mut seen = frames.load(Ordering::Relaxed);
+    loop {
+        let waited = timeout(patience, answer.as_mut()).await;
+        let now = frames.load(Ordering::Relaxed);
+        if waited.is_ok() || now == seen {
+            return waited;
+        }
+        seen = now;
+    }
 }
 
 // === impl Counted ===

@@ -1,7 +1,6 @@
 //! The upstream over HTTP.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
@@ -52,7 +51,7 @@ impl HttpUpstream {
     /// The same with another way to look names up.
     pub fn with_resolver(config: Config, resolver: Arc<dyn Resolve>) -> Result<Self, ConfigError> {
         config.check()?;
-        let base = Base::parse(&config.url)?;
+        let base = Base::parse(&config.url).map_err(|error| ConfigError::new("url", error.to_string()))?;
         let workshop = Workshop::new(&config, base.is_tls())?;
         let first = workshop.unresolved(Route::AskEachTime(Arc::clone(&resolver), base.port()));
         Ok(Self {
@@ -139,23 +138,16 @@ impl HttpUpstream {
         request.headers_mut().remove(HOST);
         let scrubber = self.scrubber(headers::credentials(request.headers()));
         self.sign(request.headers_mut());
-        let mut frames = Default::default();
+        let mut frames = Arc::default();
         let request = request.map(|body| {
             let (body, counter) = Counted::new(body);
             frames = counter;
             body.boxed_unsync()
         });
         let generation = self.generation.load_full();
-        let mut response = std::pin::pin!(generation.lane().request(request));
-        let mut seen = 0;
-        // A time-out counts only if the caller's own body made no progress either.
-        let response = loop {
-            match timeout(self.config.first_byte_timeout, &mut response).await {
-                Ok(response) => break response.map_err(|error| NoHead::of(&error))?,
-                Err(_) if frames.load(Ordering::Relaxed) != seen => seen = frames.load(Ordering::Relaxed),
-                Err(_) => return Err(UpstreamFailure::FirstByteTimeout),
-            }
-        };
+        let answering = generation.lane().request(request);
+        let answer = body::while_progressing(self.config.first_byte_timeout, &frames, answering).await;
+        let response = answer.map_err(|_| UpstreamFailure::FirstByteTimeout)?.map_err(|error| NoHead::of(&error))?;
         Ok(passed_back(response, scrubber))
     }
 }
@@ -189,8 +181,8 @@ fn bearer_of(config: &Config) -> Result<Option<HeaderValue>, ConfigError> {
     if !config.api_key.is_set() {
         return Ok(None);
     }
-    let mut value =
-        HeaderValue::try_from(format!("Bearer {}", config.api_key.expose())).map_err(|_| ConfigError::ApiKey)?;
+    let mut value = HeaderValue::try_from(format!("Bearer {}", config.api_key.expose()))
+        .map_err(|_| ConfigError::new("api_key", "cannot be sent in a header"))?;
     value.set_sensitive(true);
     Ok(Some(value))
 }

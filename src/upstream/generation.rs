@@ -70,9 +70,9 @@ impl Workshop {
     pub(super) fn new(config: &Config, is_tls: bool) -> Result<Self, ConfigError> {
         let builder = ClientConfig::builder_with_provider(ring::default_provider().into())
             .with_safe_default_protocol_versions()
-            .map_err(|_| ConfigError::NoRoots)?;
+            .map_err(|_| ConfigError::no_roots())?;
         let tls = if is_tls {
-            builder.with_native_roots().map_err(|_| ConfigError::NoRoots)?.with_no_client_auth()
+            builder.with_native_roots().map_err(|_| ConfigError::no_roots())?.with_no_client_auth()
         } else {
             builder.with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth()
         };
