@@ -28,9 +28,10 @@ pub struct Args {
 pub async fn run(args: Args) -> anyhow::Result<ExitCode> {
     let overrides = Overrides { upstream: args.upstream, listen: args.listen, admin: args.admin };
     let (loader, loaded) = Loader::start(args.config.as_deref(), overrides)?;
-    telemetry::init(&loaded.config.log)?;
+    let level = telemetry::install(&loaded.config.log)?;
+    telemetry::quiet_panics();
     let upstream = loaded.config.upstream.url.clone();
-    let serving = app::start(loader, loaded).await?;
+    let serving = app::start(loader, loaded, level).await?;
     let stops = app::signals()?;
     println!("weir {}", env!("CARGO_PKG_VERSION"));
     println!("  callers    http://{}", serving.callers()?);
