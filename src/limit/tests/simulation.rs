@@ -47,6 +47,11 @@ impl Backend {
         self.total.fetch_add(by, Relaxed);
     }
 
+    async fn shrink(&self, by: u32) {
+        self.slots.acquire_many(by).await.unwrap().forget();
+        self.total.fetch_sub(by, Relaxed);
+    }
+
     fn running(&self) -> u32 {
         self.inside.load(Relaxed).min(self.total())
     }
@@ -140,6 +145,7 @@ async fn excess_waits_with_us_and_the_backend_stays_busy() {
         let span = Duration::from_mins(5);
         let waited_inside = probe(300, &gate, &backend).await;
         let busy = backend.utilisation(span);
+        eprintln!("{slots} x {mean:?}: busy {busy:.3}, inside {waited_inside:.2}, {:?}", gate.status());
         assert!(busy > 0.95, "{slots} slots of {mean:?} were only {busy} busy");
         let excess = f64::from(callers - slots);
         assert!(waited_inside < excess * 0.2, "{waited_inside} of {excess} waited inside the backend");
@@ -172,6 +178,17 @@ async fn a_backend_that_grows_is_used_again_in_full() {
     probe(60, &gate, &backend).await;
     let busy = backend.utilisation(Duration::from_mins(1));
     assert!(busy > 0.95, "16 slots were only {busy} busy: {:?}", gate.status());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_backend_that_shrinks_is_not_flooded() {
+    let (gate, backend) = (gate(Config::default()), Backend::new(16));
+    let (_crowd, _) = crowd(64, &gate, &backend, Duration::from_secs(1));
+    probe(60, &gate, &backend).await;
+    backend.shrink(12).await;
+    probe(30, &gate, &backend).await;
+    let waited_inside = probe(60, &gate, &backend).await;
+    assert!(waited_inside < 6.0, "{waited_inside} of 60 waited inside the 4 slots: {:?}", gate.status());
 }
 
 #[tokio::test(start_paused = true)]
@@ -216,5 +233,6 @@ async fn a_load_that_the_backend_can_carry_is_as_fast_as_without_a_gate() {
     // Fixed far above anything: never waits.
     let without =
         mean_time(&gate(Config { base_rate: BaseRate::Fixed(1e9), capacity: 1 << 30, ..Config::default() })).await;
+    eprintln!("{with_gate:?} {without:?}");
     assert!(with_gate <= without.mul_f64(1.01), "{with_gate:?} with the gate, {without:?} without");
 }
