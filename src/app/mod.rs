@@ -61,7 +61,7 @@ pub async fn run(app: App, mut stops: mpsc::Receiver<Stop>) {
     let admin_life = http::Lifecycle::default();
     let operators_page = http::admin_router(admin, admin_config, life.clone());
     let servers = TaskTracker::new();
-    servers.spawn(http::serve(callers, http::router(edge), config.clone(), life.clone(), connections.clone()));
+    servers.spawn(http::serve(callers, http::router(&edge), config.clone(), life.clone(), connections.clone()));
     servers.spawn(http::serve(operators, operators_page, config.clone(), admin_life.clone(), connections.clone()));
 
     stops.recv().await;
