@@ -145,7 +145,6 @@ async fn excess_waits_with_us_and_the_backend_stays_busy() {
         let span = Duration::from_mins(5);
         let waited_inside = probe(300, &gate, &backend).await;
         let busy = backend.utilisation(span);
-        eprintln!("{slots} x {mean:?}: busy {busy:.3}, inside {waited_inside:.2}, {:?}", gate.status());
         assert!(busy > 0.95, "{slots} slots of {mean:?} were only {busy} busy");
         let excess = f64::from(callers - slots);
         assert!(waited_inside < excess * 0.2, "{waited_inside} of {excess} waited inside the backend");
@@ -233,6 +232,5 @@ async fn a_load_that_the_backend_can_carry_is_as_fast_as_without_a_gate() {
     // Fixed far above anything: never waits.
     let without =
         mean_time(&gate(Config { base_rate: BaseRate::Fixed(1e9), capacity: 1 << 30, ..Config::default() })).await;
-    eprintln!("{with_gate:?} {without:?}");
     assert!(with_gate <= without.mul_f64(1.01), "{with_gate:?} with the gate, {without:?} without");
 }
