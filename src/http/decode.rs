@@ -20,8 +20,10 @@ use http::HeaderMap;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    Call, NameTask, Refusal, ReplyMode, Route, Sharing, TaskHints, TaskName, UpstreamRequest, WhyNotShared,
+    CacheDirectives, Call, NameTask, Refusal, ReplyMode, Route, Sharing, TaskHints, TaskName, UpstreamRequest,
+    WhyNotShared,
 };
+use crate::gateway::policy::{Sampled, TaskPolicy};
 use crate::wire::json::{self, Json, Problem, ProblemKind};
 
 use body::Knobs;
@@ -80,12 +82,21 @@ impl Default for SharingRules {
     }
 }
 
+impl From<&TaskPolicy> for SharingRules {
+    fn from(policy: &TaskPolicy) -> Self {
+        Self {
+            sampled_exact_only: policy.sampled == Sampled::ExactOnly,
+            max_history_turns: policy.context_turns as usize,
+        }
+    }
+}
+
 /// Understands one request.
 pub fn decode(incoming: Incoming<'_>, rules: &DecodeRules) -> Result<Call, Refusal> {
-    let wishes = Wishes::of(incoming.headers)?;
     if incoming.route == Route::Other {
-        return pass_through(incoming, wishes, rules);
+        return pass_through(incoming, rules);
     }
+    let wishes = Wishes::of(incoming.headers)?;
     headers::refuse_encoded(incoming.headers)?;
     let (path, query) = incoming.path_and_query.split_once('?').unwrap_or((incoming.path_and_query, ""));
     let request = upstream_request(&incoming)?;
@@ -123,10 +134,10 @@ pub fn decode(incoming: Incoming<'_>, rules: &DecodeRules) -> Result<Call, Refus
     })
 }
 
-/// A path that Weir does not touch: an inference of its own, if it is one.
-fn pass_through(incoming: Incoming<'_>, wishes: Wishes<'_>, rules: &DecodeRules) -> Result<Call, Refusal> {
+/// A path that Weir does not touch: whatever its headers and body say, it is not ours to judge.
+fn pass_through(incoming: Incoming<'_>, rules: &DecodeRules) -> Result<Call, Refusal> {
     let path = incoming.path_and_query.split('?').next().unwrap_or_default();
-    let hints = TaskHints { route: Route::Other, path, model: "", named: wishes.task, question: "" };
+    let task = name_task(&TaskHints { route: Route::Other, path, model: "", named: None, question: "" }, rules)?;
     let tenant = rules.tenants.tenant(incoming.headers);
     let request = UpstreamRequest {
         method: incoming.method.to_owned(),
@@ -134,7 +145,6 @@ fn pass_through(incoming: Incoming<'_>, wishes: Wishes<'_>, rules: &DecodeRules)
         headers: end_to_end(incoming.headers),
         body: incoming.body,
     };
-    let task = name_task(&hints, rules)?;
     Ok(Call {
         route: Route::Other,
         scope: scope::of_path(tenant, &task, &request),
@@ -144,8 +154,8 @@ fn pass_through(incoming: Incoming<'_>, wishes: Wishes<'_>, rules: &DecodeRules)
         sharing: Sharing::Never(WhyNotShared::NoQuestion),
         mode: ReplyMode::Whole,
         max_tokens: None,
-        cache: wishes.cache,
-        patience: wishes.patience,
+        cache: CacheDirectives::default(),
+        patience: None,
         request: Arc::new(request),
     })
 }

@@ -39,8 +39,10 @@ pub enum Ending {
 /// What keeps a response from being stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flaw {
-    /// Not JSON, or not of the expected shape.
+    /// Not JSON.
     Garbled,
+    /// JSON, but not of the shape of an answer.
+    Shape,
     /// An `error` object in a successful response.
     ErrorObject,
     /// Not as many choices or embeddings as the request asked for.
@@ -185,8 +187,7 @@ impl Tally {
     pub fn ending(&self) -> Ending {
         let Some(flaw) = self.flaw() else { return Ending::Complete };
         match (self.form, flaw) {
-            (_, Flaw::Garbled) => Ending::Broken(flaw),
-            (Form::Stream, Flaw::ErrorObject | Flaw::Unfinished) => Ending::Broken(flaw),
+            (_, Flaw::Garbled) | (Form::Stream, Flaw::ErrorObject | Flaw::Unfinished) => Ending::Broken(flaw),
             (Form::Stream, Flaw::Count) if self.choices.len() < self.expected.items => Ending::Broken(flaw),
             _ => Ending::Unshareable(flaw),
         }
@@ -213,6 +214,7 @@ impl Tally {
     fn document(&mut self, bytes: &[u8]) {
         match serde_json::from_slice::<View<'_>>(bytes) {
             Ok(view) => self.take(view),
+            Err(_) if serde_json::from_slice::<IgnoredAny>(bytes).is_ok() => self.spoil(Flaw::Shape),
             Err(_) => self.spoil(Flaw::Garbled),
         }
     }
@@ -222,8 +224,13 @@ impl Tally {
             let prompt = usage.prompt_tokens.unwrap_or(0);
             self.usage = Some(Usage { prompt, completion: usage.completion_tokens.unwrap_or(0) });
         }
-        if view.error.is_some() || view.object.is_some_and(|object| object == "error") {
+        let object = view.object.as_deref();
+        if view.error.is_some() || object == Some("error") {
             self.spoil(Flaw::ErrorObject);
+        }
+        if object == Some("list") {
+            let items = view.data.unwrap_or_default();
+            self.embeddings += items.iter().filter(|item| !is_empty(item.embedding)).count();
         }
         for choice in view.choices.unwrap_or_default() {
             let message = choice.delta.or(choice.message).unwrap_or_default();
@@ -233,7 +240,6 @@ impl Tally {
             known.has_content |= text || message.has_content();
             known.finish = choice.finish_reason.as_deref().map(Finish::of).or(known.finish);
         }
-        self.embeddings += view.data.unwrap_or_default().iter().filter(|item| !is_empty(item.embedding)).count();
     }
 
     fn spoil(&mut self, flaw: Flaw) {

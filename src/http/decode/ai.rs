@@ -32,7 +32,7 @@ pub(super) fn as_chat(body: &Json<'_>) -> Result<Bytes, Refusal> {
     let mut chat = format!(r#"{{"model":{model},"messages":[{{"role":"user","content":{prompt}}}]"#);
     for key in ["temperature", "max_tokens"] {
         if let Some(number) = body::number(body, key)? {
-            chat.push_str(&format!(r#","{key}":{}"#, number.as_str()));
+            chat.extend([",\"", key, "\":", number.as_str()]);
         }
     }
     if body::boolean(body, "stream")? == Some(true) {

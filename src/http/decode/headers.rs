@@ -15,8 +15,8 @@ pub const TASK_HEADER: &str = "x-task-type";
 const SHARE_HEADER: &str = "x-weir-share";
 const PATIENCE_HEADER: &str = "x-request-timeout";
 
-/// Never forwarded: hop-by-hop (RFC 9110, 7.6.1), rebuilt by our own client, or meant for us.
-const NEVER_FORWARDED: [&str; 15] = [
+/// Never forwarded: hop-by-hop (RFC 9110, 7.6.1), or rebuilt by our own client.
+const NEVER_FORWARDED: [&str; 13] = [
     "connection",
     "keep-alive",
     "proxy-authenticate",
@@ -30,15 +30,15 @@ const NEVER_FORWARDED: [&str; 15] = [
     "host",
     "content-length",
     "expect",
-    TASK_HEADER,
-    PATIENCE_HEADER,
 ];
 
-/// Not forwarded with a call that may share. Without `accept-encoding` the upstream answers in plain
+/// Not forwarded with a call that may share. Some are meant for us. Without `accept-encoding` the upstream answers in plain
 /// text, which all callers of a flight can read; a body that got this far is plain. The addresses
 /// of the way here tell nothing about the question, and would keep apart whom a proxy in front of
 /// us brings together.
-const NOT_SHARED: [&str; 9] = [
+const NOT_SHARED: [&str; 11] = [
+    TASK_HEADER,
+    PATIENCE_HEADER,
     "accept-encoding",
     "content-encoding",
     "forwarded",
@@ -102,7 +102,7 @@ pub(super) struct Wishes<'a> {
     pub(super) patience: Option<Duration>,
 }
 
-/// The headers that may travel on: neither hop-by-hop, nor named by `Connection`, nor for us.
+/// The headers that may travel on: neither hop-by-hop nor named by `Connection`.
 #[must_use]
 pub fn end_to_end(headers: &HeaderMap) -> Vec<HeaderLine> {
     travelling(headers).map(owned).collect()
@@ -130,15 +130,15 @@ fn owned((name, value): (&str, &[u8])) -> HeaderLine {
 }
 
 fn shareable(headers: &HeaderMap) -> impl Iterator<Item = (&str, &[u8])> {
-    travelling(headers).filter(|(name, _)| !NOT_SHARED.contains(name))
+    travelling(headers).filter(|(name, _)| !NOT_SHARED.contains(name) && !name.starts_with("x-weir-"))
 }
 
 fn travelling(headers: &HeaderMap) -> impl Iterator<Item = (&str, &[u8])> {
     let dropped: Vec<String> = directives(headers, "connection").map(|(name, _)| name.to_ascii_lowercase()).collect();
-    headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).filter(move |(name, _)| {
-        let is_ours = name.starts_with("x-weir-") || NEVER_FORWARDED.contains(name);
-        !is_ours && !dropped.iter().any(|dropped| dropped == name)
-    })
+    headers
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_bytes()))
+        .filter(move |(name, _)| !NEVER_FORWARDED.contains(name) && !dropped.iter().any(|dropped| dropped == name))
 }
 
 /// A request body must be plain: whoever compresses it gets a clear answer instead of a guess.

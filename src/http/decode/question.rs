@@ -59,8 +59,10 @@ impl Question {
 
 fn embedded(body: &Json<'_>) -> Result<Question, Refusal> {
     match body.get("input") {
-        Some(Json::String(text)) if !text.is_empty() => Ok(Question::new(text, Compared::Literally)),
-        Some(Json::String(_)) => Err(invalid("input", "must not be empty")),
+        Some(Json::String(text)) if text.is_empty() => {
+            Ok(Question::new("", Compared::AsWhole(WhyNotShared::NoQuestion)))
+        }
+        Some(Json::String(text)) => Ok(Question::new(text, Compared::Literally)),
         Some(input @ Json::Array(elements)) if !elements.is_empty() => {
             check_texts("input", elements)?;
             Ok(Question::new(&json::canonical(input), Compared::AsWhole(WhyNotShared::NoQuestion)))
@@ -116,11 +118,11 @@ fn chatted(body: &mut Json<'_>, reveals_prompt: bool) -> Result<Question, Refusa
     for (index, message) in messages.iter().enumerate() {
         turns.push(Turn::read(index, message)?);
     }
-    let has_tool_turns = turns.iter().any(|turn| turn.is_tool);
+    let has_tool_turns = turns.iter().any(|turn| turn.speaker == Speaker::Tool);
     let has_media = turns.iter().any(|turn| turn.has_media);
     let last = turns.len() - 1;
-    let earlier_turns = turns[..last].iter().filter(|turn| !turn.is_instruction).count();
-    let is_question = turns[last].is_user && turns[last].has_text;
+    let earlier_turns = turns[..last].iter().filter(|turn| turn.speaker != Speaker::Instruction).count();
+    let is_question = turns[last].speaker == Speaker::User && turns[last].has_text;
     let compared = match (has_media, is_question && !reveals_prompt) {
         (true, _) => Compared::AsWhole(WhyNotShared::Parameters),
         (false, true) => Compared::Apart,
@@ -136,13 +138,20 @@ fn chatted(body: &mut Json<'_>, reveals_prompt: bool) -> Result<Question, Refusa
 
 /// What one message is.
 struct Turn {
-    is_user: bool,
-    /// System or developer.
-    is_instruction: bool,
-    is_tool: bool,
+    speaker: Speaker,
     has_text: bool,
     /// Images, audio, files: whatever is no text.
     has_media: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Speaker {
+    User,
+    /// System or developer.
+    Instruction,
+    /// A tool's result, or an assistant calling tools.
+    Tool,
+    Other,
 }
 
 // === impl Turn ===
@@ -161,13 +170,14 @@ impl Turn {
         };
         let calls = ["tool_calls", "function_call"].iter().any(|key| message.get(key).is_some_and(|c| !c.is_null()));
         let (has_text, has_media) = content(&format!("{field}.content"), message.get("content"))?;
-        Ok(Self {
-            is_user: role == "user",
-            is_instruction: matches!(role, "system" | "developer"),
-            is_tool: calls || matches!(role, "tool" | "function"),
-            has_text,
-            has_media,
-        })
+        let speaker = match role {
+            "tool" | "function" => Speaker::Tool,
+            _ if calls => Speaker::Tool,
+            "user" => Speaker::User,
+            "system" | "developer" => Speaker::Instruction,
+            _ => Speaker::Other,
+        };
+        Ok(Self { speaker, has_text, has_media })
     }
 }
 

@@ -38,7 +38,7 @@ pub fn assemble(events: &[Bytes]) -> Result<Bytes, ConvertError> {
     if choices.is_empty() {
         return Err(ConvertError::Shape);
     }
-    choices.sort_by_key(|choice| index_of(choice));
+    choices.sort_by_key(index_of);
     choices.iter_mut().for_each(finish_choice);
     document.insert("choices".to_owned(), Value::Array(choices));
     if document.get("object").is_some_and(|object| object == "chat.completion.chunk") {
@@ -94,7 +94,9 @@ fn merge(into: &mut Value, delta: Value) {
         }
         (slot, Value::Array(more)) => {
             let mut list = Vec::new();
-            more.into_iter().for_each(|element| add_element(&mut list, element));
+            for element in more {
+                add_element(&mut list, element);
+            }
             *slot = Value::Array(list);
         }
         (slot, value) => *slot = value,
@@ -122,7 +124,8 @@ fn merge_field(object: &mut Map<String, Value>, key: String, value: Value) {
 /// Elements that carry the same `index` are pieces of one.
 fn add_element(list: &mut Vec<Value>, element: Value) {
     let index = index_of(&element);
-    match list.iter_mut().find(|known| index.is_some() && index_of(known) == index) {
+    let known = if index.is_some() { list.iter_mut().find(|known| index_of(known) == index) } else { None };
+    match known {
         Some(known) => merge(known, element),
         None => list.push(element),
     }

@@ -121,7 +121,7 @@ impl<'a> Parser<'a> {
             }
             let key = self.string()?;
             self.path.push(Step::Key(key.clone()));
-            if keys.have_seen(&key, &members) {
+            if keys.have_seen(key.clone(), &members) {
                 return Err(self.problem(ProblemKind::DuplicateKey));
             }
             self.skip_space();
@@ -296,13 +296,13 @@ impl<'a> Keys<'a> {
     const FEW: usize = 16;
 
     /// Whether `key` is among `members`, the ones before it.
-    fn have_seen(&mut self, key: &Cow<'a, str>, members: &[Member<'a>]) -> bool {
+    fn have_seen(&mut self, key: Cow<'a, str>, members: &[Member<'a>]) -> bool {
         if members.len() < Self::FEW {
-            return members.iter().any(|member| member.key == *key);
+            return members.iter().any(|member| member.key == key);
         }
         if self.0.is_empty() {
             self.0.extend(members.iter().map(|member| member.key.clone()));
         }
-        !self.0.insert(key.clone())
+        !self.0.insert(key)
     }
 }
