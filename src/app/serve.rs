@@ -9,8 +9,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::{App, House, Operator, Stop};
-use crate::config::{Loaded, Loader, Reloader};
+use crate::config::{Config, Loaded, Loader, Reloader};
 use crate::meter::Meter;
+use crate::telemetry::LevelHandle;
 use crate::upstream::SystemResolver;
 
 /// A gateway that listens and is ready to be run.
@@ -20,14 +21,17 @@ pub struct Serving {
 }
 
 /// Makes everything that a checked configuration asks for, and binds the listeners.
-pub async fn start(loader: Loader, loaded: Loaded) -> anyhow::Result<Serving> {
+pub async fn start(loader: Loader, loaded: Loaded, level: LevelHandle) -> anyhow::Result<Serving> {
     let config = loaded.config.clone();
     let (background, stopping, meter) = (TaskTracker::new(), CancellationToken::new(), Meter::new());
     let callers = bind("server.listen", config.server.listen).await?;
     let operators = bind("admin.listen", config.admin.listen).await?;
     let house = Arc::new(House::build(&config, &meter, background.clone(), stopping.clone())?);
     let applied = Arc::clone(&house);
-    let apply = Box::new(move |config: &Arc<_>| applied.apply(config).map_err(|error| error.to_string()));
+    let apply = Box::new(move |config: &Arc<Config>| {
+        applied.apply(config).map_err(|error| error.to_string())?;
+        level.set(&config.log.level).map_err(|error| error.to_string())
+    });
     let (reloader, handle) = Reloader::new(loader, loaded, apply, Arc::new(SystemResolver), meter);
     background.spawn(reloader.run(stopping.clone()));
     let admin = Arc::new(Operator { house: Arc::clone(&house), config: handle });
