@@ -5,6 +5,9 @@
 //! still runs gets an error frame. Then connections close and [`run`] returns; the exit code is 0 either
 //! way, since an operator who stops a process has not met an error.
 
+mod assemble;
+mod operator;
+mod serve;
 mod signals;
 
 use std::sync::Arc;
@@ -20,6 +23,9 @@ use tracing::info;
 use crate::gateway::Gateway;
 use crate::http::{self, AdminConfig, AdminOps, Edge};
 
+pub use assemble::{ApplyError, House};
+pub use operator::Operator;
+pub use serve::{Serving, start};
 pub use signals::{Stop, signals};
 
 /// How long connections may take to hand over their last bytes.

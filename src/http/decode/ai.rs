@@ -36,7 +36,8 @@ pub(super) fn as_chat(body: &Json<'_>) -> Result<Bytes, Refusal> {
         }
     }
     if body::boolean(body, "stream")? == Some(true) {
-        chat.push_str(r#","stream":true"#);
+        // The founding reply tells the usage at its end.
+        chat.push_str(r#","stream":true,"stream_options":{"include_usage":true}"#);
     }
     chat.push('}');
     Ok(chat.into())

@@ -1,14 +1,18 @@
 //! Cases of kind 2, 7 and 11 at this level: do two calls share a Scope? And what is refused, by name.
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::domain::{MaxTokens, UnknownTask};
+use crate::domain::{MaxTokens, Secret, UnknownTask};
 
 use super::*;
+
+/// One key for all calls of a test, as for all calls of a process.
+static KEY: LazyLock<TenantKey> = LazyLock::new(TenantKey::random);
 
 /// Every call is `qa` unless it names its task.
 struct Qa;
@@ -25,8 +29,9 @@ impl NameTask for Qa {
 
 fn rules() -> DecodeRules {
     let sharing = [(TaskName::new("qa"), SharingRules { sampled_exact_only: false, max_history_turns: 2 })];
-    let shared = vec![vec![Secret::new("team-1"), Secret::new("team-2")]];
-    DecodeRules { tasks: Arc::new(Qa), sharing: sharing.into(), tenants: TenantRules::new([7; 32], shared) }
+    let shared_scope = vec![vec![Secret::new("team-1"), Secret::new("team-2")]];
+    let tenants = TenantRules::new(KEY.clone(), &TenantConfig { shared_scope });
+    DecodeRules { tasks: Arc::new(Qa), sharing: sharing.into(), tenants }
 }
 
 fn header_map(headers: &[(&'static str, &'static str)]) -> HeaderMap {
@@ -259,7 +264,7 @@ fn k11_01_tenants_never_share_unless_told_to() {
 #[test]
 fn tenants_of_two_keys_cannot_be_linked() {
     let headers = header_map(&[("authorization", "Bearer key-a")]);
-    let [one, two] = [TenantRules::with_random_key(Vec::new()), TenantRules::with_random_key(Vec::new())];
+    let [one, two] = [(); 2].map(|()| TenantRules::new(TenantKey::random(), &TenantConfig::default()));
     assert_ne!(one.tenant(&headers), two.tenant(&headers));
     assert!(!format!("{:?}", rules().tenants).contains("team-1"));
 }
@@ -542,7 +547,7 @@ fn the_founding_form_becomes_a_chat_completion() {
     assert_eq!(call.request.path_and_query, "/v1/chat/completions");
     assert_eq!(
         call.request.body,
-        r#"{"model":"m","messages":[{"role":"user","content":"Sort \"this\""}],"temperature":0.20,"max_tokens":64,"stream":true}"#
+        r#"{"model":"m","messages":[{"role":"user","content":"Sort \"this\""}],"temperature":0.20,"max_tokens":64,"stream":true,"stream_options":{"include_usage":true}}"#
     );
     assert_eq!(call.mode, ReplyMode::Stream { include_usage: true });
     for (body, field) in [

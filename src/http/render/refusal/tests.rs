@@ -16,7 +16,7 @@ fn all() -> Vec<(Refusal, u16)> {
         (Refusal::UnsupportedEncoding, 415),
         (Refusal::NotCached, 504),
         (Refusal::Busy { retry_after: wait }, 429),
-        (Refusal::TooManyWaiters { retry_after: wait }, 429),
+        (Refusal::TooLate, 504),
         (Refusal::SlowReader, 408),
         (Refusal::Upstream(UpstreamFailure::Unreachable), 502),
         (Refusal::Upstream(UpstreamFailure::Cut), 502),
@@ -64,7 +64,7 @@ fn a_429_serves_founding_and_openai_clients_alike() {
 #[test]
 fn retry_after_is_whole_seconds_rounded_up_and_at_least_one() {
     for (milliseconds, seconds) in [(0, 1), (1, 1), (1000, 1), (1001, 2), (59_999, 60)] {
-        let refusal = Refusal::TooManyWaiters { retry_after: Duration::from_millis(milliseconds) };
+        let refusal = Refusal::Busy { retry_after: Duration::from_millis(milliseconds) };
         assert_eq!(error_body(&refusal, Lang::En).retry_after, Some(seconds), "{milliseconds} ms");
     }
 }
