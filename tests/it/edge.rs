@@ -4,9 +4,12 @@ mod door;
 mod hostile;
 mod stopping;
 
+use std::sync::{Arc, Mutex};
+
 use futures_util::future::join_all;
 use http::{HeaderMap, Method, StatusCode};
 use serde_json::{Value, json};
+use weir::domain::Secret;
 use weir::sim::Fault;
 
 use door::{Door, KEY, Reply, TOKEN, ask, ask_streaming, complete, piece};
@@ -70,9 +73,7 @@ async fn each_caller_gets_its_own_mode_from_one_inference() {
     let asking = join_all(both.iter().map(|body| door.chat(body)));
     let letting_go = async {
         door.sim.until(|stats| stats.running == 1).await;
-        while door.metric("weir_waiters") < 3.0 {
-            tokio::task::yield_now().await;
-        }
+        door.until_metric("weir_waiters", 3.0).await;
         door.sim.release();
     };
     let (replies, ()) = tokio::join!(asking, letting_go);
@@ -217,9 +218,7 @@ async fn a_caller_who_leaves_in_mid_stream_is_counted_and_leaves_nothing_behind(
         door.begin("/v1/chat/completions", &ask_streaming("How many moons does Mars have?").to_string()).await;
     drop(response);
     door.sim.until(|stats| stats.aborted == 1).await;
-    while door.metric("weir_calls_in_flight") > 0.0 {
-        tokio::task::yield_now().await;
-    }
+    door.until_metric("weir_calls_in_flight", 0.0).await;
     let page = door.meter.render();
     assert!(page.lines().any(|line| line.starts_with("weir_requests_total{outcome=\"client_closed\"")), "{page}");
 }
@@ -247,7 +246,7 @@ async fn operators_need_the_token_for_changes_and_probes_need_none() {
 
 #[tokio::test]
 async fn without_a_token_the_admin_paths_are_closed() {
-    let door = Door::with(|setting| setting.admin.token = weir::domain::Secret::default()).await;
+    let door = Door::with(|setting| setting.admin.token = Secret::default()).await;
     for given in [None, Some("")] {
         let reply = door.admin(Method::GET, "/admin/config", given, Value::Null).await;
         assert_eq!(reply.status, StatusCode::FORBIDDEN);
@@ -256,8 +255,37 @@ async fn without_a_token_the_admin_paths_are_closed() {
 }
 
 #[tokio::test]
+async fn k12_05_callers_reach_every_kind_of_address() {
+    for (bind, dial) in [("0.0.0.0:0", "127.0.0.1"), ("[::]:0", "127.0.0.1"), ("[::]:0", "::1"), ("[::1]:0", "::1")] {
+        let mut door = Door::with(|setting| setting.server.listen = bind.parse().unwrap()).await;
+        door.callers.set_ip(dial.parse().unwrap());
+        assert_eq!(door.get("/v1/models").await.status, StatusCode::OK, "{bind} by {dial}");
+    }
+}
+
+/// Every log line of this thread, at the finest level.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl std::io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
 async fn k11_03_no_key_comes_out_anywhere() {
-    let door = Door::with(|setting| setting.upstream.api_key = weir::domain::Secret::new("sk-operator-secret")).await;
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber =
+        tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_writer(move || writer.clone());
+    let _logging = tracing::subscriber::set_default(subscriber.finish());
+    let door = Door::with(|setting| setting.upstream.api_key = Secret::new("sk-operator-secret")).await;
     door.sim.queue_faults([Fault::Status { status: 401, retry_after: None }]);
     let mut with_key = ask("How many moons does Mars have?");
     with_key["api_key"] = json!("sk-in-the-body");
@@ -272,6 +300,9 @@ async fn k11_03_no_key_comes_out_anywhere() {
     }
     seen.push(door.meter.render());
     seen.push(door.admin(Method::GET, "/admin/config", Some(TOKEN), Value::Null).await.text);
+    let logged = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    assert!(logged.contains("refused"), "the log is on: {logged}");
+    seen.push(logged);
     for text in seen {
         for key in ["sk-operator-secret", KEY, "sk-in-the-body", "sk-in-the-query", TOKEN] {
             assert!(!text.contains(key), "{key} in {text}");

@@ -1,7 +1,7 @@
 //! A whole gateway in this process, with real sockets on both sides, and a caller for it.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -85,7 +85,7 @@ impl Door {
         let sim = Sim::start(SimConfig::instant()).await.unwrap();
         let url = format!("{}/v1", sim.url());
         let mut setting = Setting {
-            server: weir::http::Config::default(),
+            server: weir::http::Config { listen: (Ipv4Addr::LOCALHOST, 0).into(), ..weir::http::Config::default() },
             admin: AdminConfig { token: Secret::new(TOKEN), ..AdminConfig::default() },
             upstream: upstream::Config { url, ..upstream::Config::default() },
         };
@@ -102,7 +102,7 @@ impl Door {
             config: setting.server,
             life: Lifecycle::default(),
         };
-        let callers = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let callers = TcpListener::bind(edge.config.listen).await.unwrap();
         let operators = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let (stops, stopped) = mpsc::channel(2);
         let (caller_side, operator_side) = (callers.local_addr().unwrap(), operators.local_addr().unwrap());
@@ -130,7 +130,7 @@ impl Door {
         stream.write_all(bytes.as_bytes()).await.unwrap();
         let mut all = Vec::new();
         // A reset behind the answer closes as well as an end does.
-        let _ = stream.read_to_end(&mut all).await;
+        let _ = in_time(stream.read_to_end(&mut all)).await;
         String::from_utf8_lossy(&all).into_owned()
     }
 
@@ -179,7 +179,17 @@ impl Door {
 
     /// Resolves when the process has ended by itself, in good order.
     pub async fn ended(&mut self) {
-        (&mut self.running).await.unwrap();
+        in_time(&mut self.running).await.unwrap();
+    }
+
+    /// Waits until a series of the metrics page has that value.
+    pub async fn until_metric(&self, series: &str, value: f64) {
+        let reached = async {
+            while (self.metric(series) - value).abs() > f64::EPSILON {
+                tokio::task::yield_now().await;
+            }
+        };
+        in_time(reached).await;
     }
 
     /// The value of one series of the metrics page; zero if it is not there.
@@ -224,8 +234,7 @@ pub fn ask_streaming(question: &str) -> Value {
 fn gateway(setting: &Setting, meter: &Meter) -> Arc<Gateway> {
     let upstream = Arc::new(HttpUpstream::new(setting.upstream.clone()).unwrap());
     let matcher = Arc::new(Matcher::new(Arc::new(Lexicon::load())));
-    let cache =
-        ResultCache::new(weir::cache::Config::default(), weir::vector::Config::default(), Arc::clone(&matcher));
+    let cache = ResultCache::new(weir::cache::Config::default(), weir::vector::Config::default(), Arc::clone(&matcher));
     let live = Live {
         policies: Policies::default(),
         upstream: Arc::clone(&upstream) as _,
@@ -252,6 +261,11 @@ fn rules() -> DecodeRules {
         sharing,
         tenants: TenantRules::new(TenantKey::random(), &TenantConfig::default()),
     }
+}
+
+/// Everything here happens at once or never; a test that waits so long has failed.
+pub async fn in_time<T>(waited_for: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(30), waited_for).await.expect("it did not happen")
 }
 
 pub const fn ms(milliseconds: u64) -> Duration {

@@ -5,7 +5,7 @@ use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use super::door::{Door, ask, ask_streaming, ms, piece};
+use super::door::{Door, ask, ask_streaming, in_time, ms, piece};
 use super::header;
 
 /// Streams that have begun and are held by the simulator.
@@ -22,13 +22,11 @@ async fn begin_streams(door: &Door, count: usize) -> Vec<Incoming> {
 }
 
 async fn rest(stream: Incoming) -> String {
-    String::from_utf8(stream.collect().await.unwrap().to_bytes().to_vec()).unwrap()
+    String::from_utf8(in_time(stream.collect()).await.unwrap().to_bytes().to_vec()).unwrap()
 }
 
 async fn until_unready(door: &Door) {
-    while door.ready().await != StatusCode::SERVICE_UNAVAILABLE {
-        tokio::task::yield_now().await;
-    }
+    in_time(async { while door.ready().await != StatusCode::SERVICE_UNAVAILABLE {} }).await;
 }
 
 #[tokio::test]
@@ -70,7 +68,7 @@ async fn k12_01_idle_keep_alive_connections_are_closed_at_once() {
     assert!(idle.read_u8().await.is_ok(), "served, and kept");
     door.stop().await;
     let mut rest = Vec::new();
-    idle.read_to_end(&mut rest).await.unwrap();
+    in_time(idle.read_to_end(&mut rest)).await.unwrap();
     door.stop().await;
     door.ended().await;
 }
