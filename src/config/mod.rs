@@ -23,8 +23,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Secret, TaskName};
+use crate::domain::TaskName;
 use crate::gateway::policy::{Policies, TaskPatch};
+use crate::http::decode::TenantConfig;
+use crate::matching::detect::TaskRule;
 use crate::{cache, flights, http, limit, telemetry, upstream, vector};
 
 pub use load::{Loaded, Loader, Overrides};
@@ -44,7 +46,7 @@ pub struct Config {
     /// The inference server behind us.
     pub upstream: upstream::Config,
     /// Who is one tenant.
-    pub tenants: TenantsConfig,
+    pub tenants: TenantConfig,
     /// The aggregation window of every task that says nothing else.
     pub window: flights::Config,
     /// Bounds of the result cache.
@@ -57,17 +59,10 @@ pub struct Config {
     pub log: telemetry::Config,
     /// Where thresholds set by an operator are kept.
     pub overlay: OverlayConfig,
+    /// Which calls have which task, by path and model, before the prompt is looked at.
+    pub rules: Vec<TaskRule>,
     /// Changes to the policies of tasks, and tasks of the operator's own.
     pub tasks: BTreeMap<TaskName, TaskPatch>,
-}
-
-/// Section `[tenants]`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct TenantsConfig {
-    /// Groups of credentials that are one tenant and may share answers. Default none: every credential is a
-    /// tenant of its own.
-    pub shared_scope: Vec<Vec<Secret>>,
 }
 
 /// Section `[overlay]`.
@@ -78,11 +73,6 @@ pub struct OverlayConfig {
     /// the configuration file, named like it with `.overlay.toml`. Read at start only.
     pub path: PathBuf,
 }
-
-/// A group of `[tenants]` has an empty credential.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("shared_scope: a credential must not be empty")]
-pub struct TenantsError;
 
 // === impl Config ===
 
@@ -124,16 +114,6 @@ impl Config {
     #[must_use]
     pub fn to_json(&self) -> serde_json::Value {
         print::as_json(self)
-    }
-}
-
-// === impl TenantsConfig ===
-
-impl TenantsConfig {
-    /// Refuses empty credentials: with an unset variable every anonymous caller would join the group.
-    pub fn check(&self) -> Result<(), TenantsError> {
-        let empty = self.shared_scope.iter().flatten().any(|credential| !credential.is_set());
-        if empty { Err(TenantsError) } else { Ok(()) }
     }
 }
 

@@ -12,11 +12,12 @@ use futures_util::FutureExt;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::relay::{Relayed, Shareable, relay};
-use super::{Gateway, Live, StreamUsage, TaskPolicy};
+use super::{Gateway, Live, TaskPolicy};
 use crate::domain::{Answer, Call, Landing, ReplyMode, Sharing, UpstreamFailure, UpstreamRequest};
 use crate::flights::{LateJoin, Pilot, WindowMode};
 use crate::limit::Permit;
 use crate::meter::{Holding, Stage, TokenKind};
+use crate::upstream::StreamUsage;
 use crate::wire::splice;
 use crate::wire::tally::Expected;
 

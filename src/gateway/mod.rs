@@ -17,7 +17,6 @@ mod tests;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -29,7 +28,7 @@ use crate::flights::{Boarding, Flights, LateJoin, WindowMode};
 use crate::limit::GpuGate;
 use crate::matching::{Features, MatchPolicy, Matcher, Verdict};
 use crate::meter::{Meter, Stage, TokenKind};
-use crate::upstream::{Forward, Upstream};
+use crate::upstream::{Forward, StreamUsage, Upstream};
 
 pub use crate::flights::Seat;
 pub use crate::upstream::PassBody;
@@ -47,17 +46,6 @@ pub struct Live {
     pub forward: Arc<dyn Forward>,
     /// Whether a stream is asked for its usage on a caller's behalf.
     pub stream_usage: StreamUsage,
-}
-
-/// Whether Weir adds `stream_options.include_usage` to a streaming request that lacks it, so that tokens are
-/// counted and a joiner who wants the usage can have it. The caller who did not ask never sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StreamUsage {
-    /// Add it.
-    Ask,
-    /// Leave bodies as they are; tokens of such streams are estimated.
-    Leave,
 }
 
 /// The engines of a gateway.

@@ -23,6 +23,7 @@ use crate::domain::{
     CacheDirectives, Call, NameTask, Refusal, ReplyMode, Route, Sharing, TaskHints, TaskName, UpstreamRequest,
     WhyNotShared,
 };
+use crate::gateway::policy::{Sampled, TaskPolicy};
 use crate::wire::json::{self, Json, Problem, ProblemKind};
 
 use body::Knobs;
@@ -78,6 +79,15 @@ pub struct SharingRules {
 impl Default for SharingRules {
     fn default() -> Self {
         Self { sampled_exact_only: true, max_history_turns: 10 }
+    }
+}
+
+impl From<&TaskPolicy> for SharingRules {
+    fn from(policy: &TaskPolicy) -> Self {
+        Self {
+            sampled_exact_only: policy.sampled == Sampled::ExactOnly,
+            max_history_turns: policy.context_turns as usize,
+        }
     }
 }
 

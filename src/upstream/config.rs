@@ -7,6 +7,17 @@ use serde::{Deserialize, Serialize};
 use super::Base;
 use crate::domain::{Secret, bytes_text, duration_text};
 
+/// Whether Weir adds `stream_options.include_usage` to a streaming request that lacks it, so that tokens are
+/// counted and a joiner who wants the usage can have it. The caller who did not ask never sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StreamUsage {
+    /// Add it.
+    Ask,
+    /// Leave bodies as they are; tokens of such streams are estimated.
+    Leave,
+}
+
 /// Settings of the upstream connection.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -28,6 +39,8 @@ pub struct Config {
     /// The largest response to an inference, in bytes.
     #[serde(with = "bytes_text")]
     pub max_response: u64,
+    /// Whether a stream is asked for its usage when its caller did not. Default ask.
+    pub stream_usage: StreamUsage,
     /// Idle connections kept for each address.
     pub pool_max_idle: usize,
     /// How long an idle connection is kept. Less than the server's own keep-alive (5 s for uvicorn, which
@@ -67,6 +80,7 @@ impl Default for Config {
             first_byte_timeout: Duration::from_secs(300),
             idle_timeout: Duration::from_secs(60),
             max_response: 64 << 20,
+            stream_usage: StreamUsage::Ask,
             pool_max_idle: 256,
             pool_idle_timeout: Duration::from_secs(4),
             resolve_every: Duration::from_secs(5),

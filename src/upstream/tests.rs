@@ -1,5 +1,3 @@
-#![allow(clippy::non_snake_case, reason = "tests of given cases carry the case's id")]
-
 mod forward;
 mod names;
 mod script;
@@ -109,14 +107,14 @@ async fn a_redirect_is_told_and_not_followed() {
 }
 
 #[tokio::test]
-async fn K6_03_c_a_body_shorter_than_its_content_length_is_cut() {
+async fn k6_03_c_a_body_shorter_than_its_content_length_is_cut() {
     let reply = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{\"choices\":[]}";
     let script = Script::new(&[reply], Then::Close).await;
     assert_eq!(ask(&upstream(&script.url())).await.unwrap_err(), UpstreamFailure::Cut);
 }
 
 #[tokio::test]
-async fn K6_03_d_a_chunked_body_without_its_last_chunk_is_cut() {
+async fn k6_03_d_a_chunked_body_without_its_last_chunk_is_cut() {
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
     let script = Script::new(&[head, "e\r\ndata: [DONE]\n\n\r\n"], Then::Close).await;
     assert_eq!(ask(&upstream(&script.url())).await.unwrap_err(), UpstreamFailure::Cut);
@@ -179,7 +177,7 @@ async fn leaving_a_response_closes_its_connection() {
 }
 
 #[tokio::test]
-async fn K11_03_keys_that_an_unhappy_upstream_repeats_do_not_come_back() {
+async fn k11_03_keys_that_an_unhappy_upstream_repeats_do_not_come_back() {
     let head =
         "HTTP/1.1 401 Unauthorized\r\nwww-authenticate: Bearer key=sk-operator\r\ntransfer-encoding: chunked\r\n\r\n";
     // The key is cut across two chunks.

@@ -85,13 +85,11 @@ impl HnswIndex {
         }
         let Some(aged) = &mut self.aged else { return };
         for _ in 0..MOVES_PER_CHANGE {
-            match aged.take_any() {
-                Some((id, embedding)) => self.fresh.insert(id, embedding),
-                None => {
-                    self.aged = None;
-                    return;
-                }
-            }
+            let Some((id, embedding)) = aged.take_any() else {
+                self.aged = None;
+                return;
+            };
+            self.fresh.insert(id, embedding);
         }
     }
 }

@@ -17,12 +17,12 @@ use crate::domain::{
 };
 use crate::embed::{EmbedError, Embedder};
 use crate::flights;
-use crate::gateway::{Engines, Gateway, Live, PassBody, Policies, Reply, Served, StreamUsage};
+use crate::gateway::{Engines, Gateway, Live, PassBody, Policies, Reply, Served};
 use crate::limit::{self, GpuGate};
 use crate::matching::Matcher;
 use crate::meter::Meter;
 use crate::text::Lexicon;
-use crate::upstream::{Forward, Upstream, UpstreamResponse};
+use crate::upstream::{Forward, StreamUsage, Upstream, UpstreamResponse};
 use crate::vector::{self, Embedding};
 
 /// What the upstream does with one call.

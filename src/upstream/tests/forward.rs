@@ -117,7 +117,7 @@ async fn compressed_bytes_stay_compressed() {
 }
 
 #[tokio::test]
-async fn K11_03_a_passed_through_error_does_not_repeat_the_key() {
+async fn k11_03_a_passed_through_error_does_not_repeat_the_key() {
     let reply = "HTTP/1.1 403 Forbidden\r\ncontent-length: 19\r\n\r\nkey sk-operator bad";
     let script = Script::new(&[reply], Then::Stay).await;
     let config = Config { api_key: Secret::new("sk-operator"), ..config(&script.url()) };

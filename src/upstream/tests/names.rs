@@ -46,7 +46,7 @@ fn named(zone: &Zone, port: u16) -> HttpUpstream {
 }
 
 #[tokio::test]
-async fn K12_03_requests_follow_the_addresses_of_the_name() {
+async fn k12_03_requests_follow_the_addresses_of_the_name() {
     let (mut first, second, port) = two_backends().await;
     let zone = Zone::default();
     zone.set(&["127.0.0.1"]);
@@ -73,7 +73,7 @@ async fn K12_03_requests_follow_the_addresses_of_the_name() {
 }
 
 #[tokio::test]
-async fn K12_03_a_dead_backend_that_the_name_still_lists_fails_nobody() {
+async fn k12_03_a_dead_backend_that_the_name_still_lists_fails_nobody() {
     let (first, second, port) = two_backends().await;
     let zone = Zone::default();
     zone.set(&["127.0.0.1", "127.0.0.2", "127.0.0.3"]);
@@ -86,7 +86,7 @@ async fn K12_03_a_dead_backend_that_the_name_still_lists_fails_nobody() {
 }
 
 #[tokio::test]
-async fn K12_03_a_request_that_finds_every_known_backend_dead_asks_the_name_again() {
+async fn k12_03_a_request_that_finds_every_known_backend_dead_asks_the_name_again() {
     let (_first, second, port) = two_backends().await;
     let zone = Zone::default();
     zone.set(&["127.0.0.3"]);
@@ -98,7 +98,7 @@ async fn K12_03_a_request_that_finds_every_known_backend_dead_asks_the_name_agai
 }
 
 #[tokio::test(start_paused = true)]
-async fn K12_03_connections_that_are_too_old_are_replaced_though_the_name_stays_the_same() {
+async fn k12_03_connections_that_are_too_old_are_replaced_though_the_name_stays_the_same() {
     let zone = Zone::default();
     zone.set(&["127.0.0.1"]);
     let upstream = named(&zone, 1);
@@ -122,7 +122,7 @@ async fn a_name_that_cannot_be_resolved_any_more_keeps_its_addresses() {
 }
 
 #[tokio::test]
-async fn K12_05_localhost_reaches_a_server_that_listens_on_ipv4_only() {
+async fn k12_05_localhost_reaches_a_server_that_listens_on_ipv4_only() {
     let script = Script::new(&[OK], Then::Stay).await;
     let zone = Zone::default();
     zone.set(&["::1", "127.0.0.1"]);
@@ -137,7 +137,7 @@ async fn K12_05_localhost_reaches_a_server_that_listens_on_ipv4_only() {
 }
 
 #[tokio::test]
-async fn K12_05_localhost_and_the_literal_reach_a_server_that_listens_on_ipv6_only() {
+async fn k12_05_localhost_and_the_literal_reach_a_server_that_listens_on_ipv6_only() {
     let Ok(listener) = TcpListener::bind("[::1]:0").await else { return };
     let script = Script::over(listener, &[OK], Then::Stay);
     let zone = Zone::default();
@@ -154,6 +154,6 @@ async fn K12_05_localhost_and_the_literal_reach_a_server_that_listens_on_ipv6_on
 }
 
 #[test]
-fn K12_05_a_bracketed_ipv6_literal_is_a_good_url() {
+fn k12_05_a_bracketed_ipv6_literal_is_a_good_url() {
     assert!(HttpUpstream::new(config("http://[fd00::5]:8000/v1")).is_ok());
 }
