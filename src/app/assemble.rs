@@ -3,7 +3,6 @@
 //! What lives as long as the process (cache, flights, bucket level, tenant key, model) is made once here; what
 //! a reload replaces goes through [`House::apply`], whole or not at all.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
@@ -12,15 +11,13 @@ use tokio_util::task::TaskTracker;
 
 use crate::cache::ResultCache;
 use crate::config::Config;
-use crate::domain::TaskName;
 use crate::embed::OnnxEmbedder;
 use crate::gateway::{Engines, Gateway, Live, Policies};
 use crate::http::decode::{SharingRules, TenantKey, TenantRules};
 use crate::http::{DecodeRules, Edge, Lifecycle};
 use crate::limit::GpuGate;
-use crate::load::LoadProbe;
+use crate::load::{self, LoadProbe};
 use crate::matching::Matcher;
-use crate::matching::detect::TaskDetector;
 use crate::meter::Meter;
 use crate::text::Lexicon;
 use crate::upstream::{self, HttpUpstream};
@@ -109,10 +106,16 @@ impl House {
 
     /// Reads the backend's load and tells the gate.
     fn watch_load(&self, config: &Config, meter: &Meter) {
-        let probe = LoadProbe::new(&config.load, &config.upstream.url, meter.clone());
+        let sources = load::sources(&config.load, std::slice::from_ref(&config.upstream.url));
+        let (probe, mut observed) = LoadProbe::new(sources, config.load.clone(), meter.clone());
+        self.background.spawn(probe.run(self.stopping.clone()));
         let gate = self.gate.clone();
-        let stopping = self.stopping.clone();
-        self.background.spawn(probe.run(move |load| gate.set_load(load), stopping));
+        self.background.spawn(async move {
+            // Ends with the probe, which holds the sender.
+            while observed.changed().await.is_ok() {
+                gate.set_load(observed.borrow_and_update().load);
+            }
+        });
     }
 }
 
@@ -146,11 +149,8 @@ fn policies(config: &Config) -> Result<Policies, ApplyError> {
 }
 
 fn rules(config: &Config, tenants: &TenantKey) -> Result<DecodeRules, ApplyError> {
+    let detector = config.detector().map_err(|error| ApplyError(format!("rules: {error}")))?;
     let policies = policies(config)?;
-    let names: Vec<TaskName> = policies.iter().map(|(name, _)| name.clone()).collect();
-    let words: BTreeMap<_, _> = config.tasks.iter().map(|(name, patch)| (name.clone(), patch.words.clone())).collect();
-    let detector = TaskDetector::new(&names, config.rules.clone(), &words)
-        .map_err(|error| ApplyError(format!("rules: {error}")))?;
     let sharing = policies.iter().map(|(name, policy)| (name.clone(), SharingRules::from(policy))).collect();
     let tenants = TenantRules::new(tenants.clone(), &config.tenants);
     Ok(DecodeRules { tasks: Arc::new(detector), sharing, tenants })

@@ -5,6 +5,9 @@
 //! still runs gets an error frame. Then connections close and [`run`] returns; the exit code is 0 either
 //! way, since an operator who stops a process has not met an error.
 
+mod assemble;
+mod operator;
+mod serve;
 mod signals;
 
 use std::sync::Arc;
@@ -20,6 +23,9 @@ use tracing::info;
 use crate::gateway::Gateway;
 use crate::http::{self, AdminConfig, AdminOps, Edge};
 
+pub use assemble::{ApplyError, House};
+pub use operator::Operator;
+pub use serve::{Serving, start};
 pub use signals::{Stop, signals};
 
 /// How long connections may take to hand over their last bytes.
@@ -55,7 +61,7 @@ pub async fn run(app: App, mut stops: mpsc::Receiver<Stop>) {
     let admin_life = http::Lifecycle::default();
     let operators_page = http::admin_router(admin, admin_config, life.clone());
     let servers = TaskTracker::new();
-    servers.spawn(http::serve(callers, http::router(edge), config.clone(), life.clone(), connections.clone()));
+    servers.spawn(http::serve(callers, http::router(&edge), config.clone(), life.clone(), connections.clone()));
     servers.spawn(http::serve(operators, operators_page, config.clone(), admin_life.clone(), connections.clone()));
 
     stops.recv().await;

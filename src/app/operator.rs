@@ -82,7 +82,8 @@ fn entry(name: &str) -> Result<EntryId, AdminError> {
 fn hex<const N: usize>(key: &'static str, text: &str) -> Result<[u8; N], AdminError> {
     let digit = |at: usize| text.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
     let mut bytes = [0; N];
-    let all = text.len() == 2 * N && bytes.iter_mut().enumerate().all(|(n, byte)| digit(2 * n).map(|b| *byte = b).is_some());
+    let all =
+        text.len() == 2 * N && bytes.iter_mut().enumerate().all(|(n, byte)| digit(2 * n).map(|b| *byte = b).is_some());
     if all { Ok(bytes) } else { Err(wrong(key, &format!("must be {} hexadecimal digits", 2 * N))) }
 }
 

@@ -4,6 +4,9 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::config::{Loader, Overrides};
+use crate::{app, telemetry};
+
 /// Where to listen, what to stand in front of.
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -21,8 +24,19 @@ pub struct Args {
     pub config: Option<PathBuf>,
 }
 
-/// Runs until a signal stops it.
-#[expect(clippy::unused_async, reason = "the server lands with `app`")]
-pub async fn run(_args: Args) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("this build cannot serve yet")
+/// Runs until a signal stops it; exit 0 after an orderly stop.
+pub async fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let overrides = Overrides { upstream: args.upstream, listen: args.listen, admin: args.admin };
+    let (loader, loaded) = Loader::start(args.config.as_deref(), overrides)?;
+    let level = telemetry::install(&loaded.config.log)?;
+    telemetry::quiet_panics();
+    let upstream = loaded.config.upstream.url.clone();
+    let serving = app::start(loader, loaded, level).await?;
+    let stops = app::signals()?;
+    println!("weir {}", env!("CARGO_PKG_VERSION"));
+    println!("  callers    http://{}", serving.callers()?);
+    println!("  operators  http://{}/metrics", serving.operators()?);
+    println!("  upstream   {upstream}");
+    serving.run(stops).await;
+    Ok(ExitCode::SUCCESS)
 }

@@ -120,13 +120,22 @@ impl<'i> Document<'i> {
         }
     }
 
+    /// Where the key at this path is given; for an item of an array, such as `rules[1].task`, too.
     fn span_of(&self, path: &str) -> Option<Range<usize>> {
         let mut table = Some(self.root.get_ref());
         let mut span = None;
         for name in path.split('.') {
+            let (name, index) = match name.strip_suffix(']').and_then(|name| name.split_once('[')) {
+                Some((name, index)) => (name, index.parse::<usize>().ok()),
+                None => (name, None),
+            };
             let (key, value) = table?.iter().find(|(key, _)| key.get_ref() == name)?;
-            span = Some(key.span());
-            table = match value.get_ref() {
+            let (here, value) = match (index, value.get_ref()) {
+                (Some(index), DeValue::Array(items)) => items.get(index).map(|item| (item.span(), item.get_ref()))?,
+                (_, value) => (key.span(), value),
+            };
+            span = Some(here);
+            table = match value {
                 DeValue::Table(inner) => Some(inner),
                 _ => None,
             };

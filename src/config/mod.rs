@@ -24,10 +24,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::TaskName;
-use crate::gateway::policy::{Policies, TaskPatch};
+use crate::gateway::policy::{Policies, PolicyError, TaskPatch};
 use crate::http::decode::TenantConfig;
-use crate::matching::detect::TaskRule;
-use crate::{cache, flights, http, limit, telemetry, upstream, vector};
+use crate::matching::detect::{BUILT_IN, DetectError, TaskDetector, TaskRule};
+use crate::{cache, embed, flights, http, limit, telemetry, upstream, vector};
 
 pub use load::{Loaded, Loader, Overrides};
 pub use print::defaults_as_toml;
@@ -55,14 +55,18 @@ pub struct Config {
     pub vectors: vector::Config,
     /// The bucket in front of the GPU.
     pub admission: limit::Config,
+    /// The embedding model.
+    pub embedder: embed::Config,
+    /// Where the load of the backend is read.
+    pub load: crate::load::Config,
     /// Logs.
     pub log: telemetry::Config,
     /// Where thresholds set by an operator are kept.
     pub overlay: OverlayConfig,
-    /// Which calls have which task, by path and model, before the prompt is looked at.
-    pub rules: Vec<TaskRule>,
     /// Changes to the policies of tasks, and tasks of the operator's own.
     pub tasks: BTreeMap<TaskName, TaskPatch>,
+    /// Which task a path or a model means, asked in order where the caller names none.
+    pub rules: Vec<TaskRule>,
 }
 
 /// Section `[overlay]`.
@@ -78,8 +82,17 @@ pub struct OverlayConfig {
 
 impl Config {
     /// The policies of all tasks.
-    pub fn policies(&self) -> Result<Policies, crate::gateway::policy::PolicyError> {
+    pub fn policies(&self) -> Result<Policies, PolicyError> {
         Policies::new(&Arc::new(self.window.clone()), &self.tasks)
+    }
+
+    /// Who names the tasks of calls: the built-in tasks and those of this configuration.
+    pub fn detector(&self) -> Result<TaskDetector, DetectError> {
+        let mut names: Vec<TaskName> = BUILT_IN.map(TaskName::new).to_vec();
+        names.extend(self.tasks.keys().filter(|task| !BUILT_IN.contains(&task.as_str())).cloned());
+        let words = self.tasks.iter().filter(|(_, patch)| !patch.words.is_empty());
+        let words = words.map(|(task, patch)| (task.clone(), patch.words.clone())).collect();
+        TaskDetector::new(&names, self.rules.clone(), &words)
     }
 
     /// Asks every engine whether its section can work. Paths only; a [`Loader`] adds file and line.
@@ -92,12 +105,22 @@ impl Config {
         section(&mut found, "cache", self.cache.check());
         section(&mut found, "vectors", self.vectors.check());
         section(&mut found, "admission", self.admission.check());
+        section(&mut found, "embedder", self.embedder.check());
+        section(&mut found, "load", self.load.check());
         section(&mut found, "log", self.log.check());
         let before = found.len();
         section(&mut found, "window", self.window.check());
         if found.len() == before {
             // A bad window is the base of every task and would be told once for each.
             section(&mut found, "tasks", self.policies());
+        }
+        match self.detector() {
+            Err(DetectError::UnknownInRule { rule, task }) => {
+                let known = BUILT_IN.iter().copied().chain(self.tasks.keys().map(TaskName::as_str));
+                let problem = Problem::at(format!("rules[{rule}].task"), format!("unknown task {task:?}"));
+                found.push(Problem { suggestion: problem::nearest(&task, known), ..problem });
+            }
+            other => section(&mut found, "rules", other),
         }
         found
     }
@@ -125,9 +148,10 @@ fn section<T, E: ToString>(found: &mut Vec<Problem>, name: &str, checked: Result
     let end = below.find(|c: char| !(c.is_ascii_alphanumeric() || "_-.".contains(c))).unwrap_or(below.len());
     let (key, rest) = below.split_at(end);
     let names_a_key = below.len() < text.len() || rest.starts_with(": ") || has_key(name, key);
-    found.push(match names_a_key && !key.is_empty() {
-        true => Problem::at(format!("{name}.{key}"), rest.trim_start_matches(':').trim_start()),
-        false => Problem::at(name, text),
+    found.push(if names_a_key && !key.is_empty() {
+        Problem::at(format!("{name}.{key}"), rest.trim_start_matches(':').trim_start())
+    } else {
+        Problem::at(name, text)
     });
 }
 

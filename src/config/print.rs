@@ -107,10 +107,9 @@ fn comments_of(text: &str) -> BTreeMap<String, String> {
     let mut comments = BTreeMap::new();
     let (mut table, mut comment) = (String::new(), Vec::new());
     for line in text.lines().map(str::trim) {
-        if let Some(header) =
-            line.trim_start_matches(['#', ' ']).strip_prefix('[').and_then(|rest| rest.split(']').next())
-        {
+        if let Some(header) = header_of(line) {
             header.clone_into(&mut table);
+            comments.insert(table.clone(), comment.join(" "));
             comment.clear();
         } else if let Some(name) = key_of(line) {
             comments.insert(general(&table, name), comment.join(" "));
@@ -124,11 +123,20 @@ fn comments_of(text: &str) -> BTreeMap<String, String> {
     comments
 }
 
+/// The name in `[table]`, `[[table]]` or the same commented out.
+fn header_of(line: &str) -> Option<&str> {
+    let name = line.trim_start_matches(['#', ' ']).strip_prefix('[')?.trim_start_matches('[').split(']').next()?;
+    is_path(name).then_some(name)
+}
+
+fn is_path(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c))
+}
+
 /// The key of `name = value` or `# name = value`.
 fn key_of(line: &str) -> Option<&str> {
     let (name, _) = line.trim_start_matches(['#', ' ']).split_once(" = ")?;
-    let bare = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
-    bare.then_some(name)
+    is_path(name).then_some(name)
 }
 
 #[cfg(test)]

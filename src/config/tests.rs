@@ -91,11 +91,15 @@ fn every_section_is_checked_and_its_error_placed() {
         ("[server]\nmax_body = \"2GiB\"\n", "weir.toml:2: server.max_body: must be between 1KiB and 1GiB"),
         ("[admin]\ntoken = \"short\"\n", "weir.toml:2: admin.token: must have at least 8 characters"),
         ("[upstream]\nurl = \"ftp://u\"\n", "weir.toml:2: upstream.url: only http:// and https:// are spoken"),
-        ("[upstream]\nidle_timeout = \"0s\"\n", "weir.toml:2: upstream.idle_timeout: must lie between"),
-        ("[tenants]\nshared_scope = [[\"a\", \"\"]]\n", "weir.toml:2: tenants.shared_scope: a credential must not"),
+        ("[upstream]\nidle_timeout = \"0s\"\n", "weir.toml:2: upstream.idle_timeout: must be between"),
+        ("[tenants]\nshared_scope = [[\"a\", \"\"]]\n", "weir.toml:2: tenants.shared_scope: a credential is empty"),
         ("[cache]\nmax_entries = 0\n", "weir.toml:2: cache.max_entries: "),
         ("[vectors]\nhnsw_from = 5\n", "weir.toml:2: vectors.hnsw_from: is 5, allowed are"),
         ("[admission.weights]\ncode = 0\n", "weir.toml:2: admission.weights.code: must be between 1 and 1000"),
+        (
+            "[[rules]]\ntask = \"qa\"\n[[rules]]\nmodel = \"*\"\ntask = \"cod\"\n",
+            "weir.toml:5: rules[1].task: unknown task \"cod\" (did you mean \"code\"?)",
+        ),
         ("[log]\nlevel = \"loud\"\n", "weir.toml:2: log.level: "),
     ] {
         let found = complaints(text);

@@ -7,19 +7,26 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::FutureExt;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::relay::{Relayed, Shareable, relay};
 use super::{Gateway, Live, TaskPolicy};
+use crate::cache::Entry;
 use crate::domain::{Answer, Call, Landing, ReplyMode, Sharing, UpstreamFailure, UpstreamRequest};
+use crate::embed::EmbedError;
 use crate::flights::{LateJoin, Pilot, WindowMode};
 use crate::limit::Permit;
 use crate::meter::{Holding, Stage, TokenKind};
 use crate::upstream::StreamUsage;
 use crate::wire::splice;
 use crate::wire::tally::Expected;
+
+/// Pauses before a busy embedder is asked again for a stored question.
+const EMBED_AGAIN: [Duration; 4] =
+    [Duration::from_millis(100), Duration::from_millis(400), Duration::from_secs(2), Duration::from_secs(10)];
 
 /// Everything that one flight needs.
 struct Journey {
@@ -36,6 +43,20 @@ impl Gateway {
     pub(super) fn launch(self: &Arc<Self>, call: &Call, pilot: Pilot, live: &Arc<Live>) {
         let journey = Journey { gateway: Arc::clone(self), live: Arc::clone(live), call: call.clone(), pilot };
         self.tasks.spawn(journey.fly());
+    }
+
+    /// Makes a stored entry findable by meaning. Nobody waits for it, so a busy embedder is asked again.
+    async fn embed_stored(&self, entry: &Entry) {
+        for pause in EMBED_AGAIN {
+            match self.engines.embedder.embed(entry.question.text()).await {
+                Ok(embedding) => {
+                    entry.question.set_embedding(embedding);
+                    return self.engines.cache.embedded(entry);
+                }
+                Err(EmbedError::Full | EmbedError::OverBudget) => sleep(pause).await,
+                Err(EmbedError::TooLong | EmbedError::Unavailable) => return,
+            }
+        }
     }
 }
 
@@ -162,10 +183,7 @@ impl Journey {
         self.gateway.meter().stage(Stage::Store, began.elapsed());
         if matching.semantic.is_some() && question.embedding().is_none() {
             let gateway = Arc::clone(&self.gateway);
-            self.gateway.tasks.spawn(async move {
-                gateway.embed(&entry.question).await;
-                gateway.engines.cache.embedded(&entry);
-            });
+            self.gateway.tasks.spawn(async move { gateway.embed_stored(&entry).await });
         }
     }
 

@@ -62,10 +62,10 @@ impl Default for Config {
             listen: (Ipv4Addr::LOCALHOST, 8080).into(),
             header_timeout: Duration::from_secs(10),
             body_timeout: Duration::from_secs(30),
-            write_timeout: Duration::from_secs(60),
+            write_timeout: Duration::from_mins(1),
             max_body: 32 << 20,
             max_connections: 20_000,
-            drain: Duration::from_secs(120),
+            drain: Duration::from_mins(2),
         }
     }
 }
@@ -74,7 +74,7 @@ impl Config {
     /// Refuses what cannot work.
     pub fn check(&self) -> Result<(), ConfigError> {
         let refuse = |key, reason| Err(ConfigError { key, reason });
-        let hour = Duration::from_secs(3600);
+        let hour = Duration::from_hours(1);
         for (key, value) in [
             ("header_timeout", self.header_timeout),
             ("body_timeout", self.body_timeout),

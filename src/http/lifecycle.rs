@@ -24,6 +24,7 @@ pub struct Underway(#[expect(dead_code, reason = "held, not read")] TaskTrackerT
 
 impl Lifecycle {
     /// A new reply begins.
+    #[must_use]
     pub fn begin(&self) -> Underway {
         Underway(self.replies.token())
     }

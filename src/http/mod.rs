@@ -50,12 +50,12 @@ pub struct Edge {
 }
 
 /// The routes of the callers' listener.
-pub fn router(edge: Arc<Edge>) -> Router {
+pub fn router(edge: &Arc<Edge>) -> Router {
     let surface = |route: Route| {
-        let edge = Arc::clone(&edge);
+        let edge = Arc::clone(edge);
         post(move |request: Request| inference::handle(edge, route, request))
     };
-    let passing = Arc::clone(&edge);
+    let passing = Arc::clone(edge);
     let pass = move |request: Request| pass::handle(passing, request);
     let mut router = Router::new();
     for (path, route) in [

@@ -77,8 +77,11 @@ impl http_body::Body for Passing {
         match &polled {
             Poll::Ready(None) => self.finish(Outcome::Ok),
             Poll::Ready(Some(Err(_))) => self.finish(Outcome::UpstreamError),
-            Poll::Ready(Some(Ok(_))) if self.body.is_end_stream() => self.finish(Outcome::Ok),
-            Poll::Ready(Some(Ok(_))) => {}
+            Poll::Ready(Some(Ok(_))) => {
+                if self.body.is_end_stream() {
+                    self.finish(Outcome::Ok);
+                }
+            }
             // A format that we do not know has no error frame: the connection is cut, which every client notices.
             Poll::Pending if self.cut.poll_unpin(cx).is_ready() => {
                 self.finish(Outcome::Refused);

@@ -71,7 +71,7 @@ pub(super) async fn encode(
             let rest = stream::unfold(events, |mut events| async { Some((events.next().await?, events)) });
             let account = Account::new(record, outcome_of(&head), underway);
             let body = ReplyBody::live(stream::iter(first).chain(rest).boxed(), account, lang);
-            return Ok(response(&head, source, own_headers, Body::new(body)));
+            return Ok(response(&head, source, &own_headers, Body::new(body)));
         }
         Reply::Live { head, seat } => match collect(head, seat, &life).await {
             Ok(answer) => Arc::new(answer),
@@ -80,7 +80,7 @@ pub(super) async fn encode(
     };
     let (head, parts) = retold(&answer, &asked, source);
     let account = Account::new(record, outcome_of(&head), underway);
-    Ok(response(&head, source, own_headers, Body::new(ReplyBody::ready(parts, account))))
+    Ok(response(&head, source, &own_headers, Body::new(ReplyBody::ready(parts, account))))
 }
 
 /// The response to a request that gets no answer.
@@ -113,7 +113,7 @@ fn outcome_of(head: &Head) -> Outcome {
     if head.status < 400 { Outcome::Ok } else { Outcome::UpstreamError }
 }
 
-fn response(head: &Head, source: Source, own_headers: HeaderMap, body: Body) -> Response<Body> {
+fn response(head: &Head, source: Source, own_headers: &HeaderMap, body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     *response.status_mut() = StatusCode::from_u16(head.status).unwrap_or(StatusCode::BAD_GATEWAY);
     *response.headers_mut() = headers::with_upstreams(own_headers, head, source);

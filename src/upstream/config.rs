@@ -66,8 +66,8 @@ pub struct ConfigError {
 }
 
 const MS: Duration = Duration::from_millis(1);
-const HOUR: Duration = Duration::from_secs(3600);
-const DAY: Duration = Duration::from_secs(86_400);
+const HOUR: Duration = Duration::from_hours(1);
+const DAY: Duration = Duration::from_hours(24);
 
 // === impl Config ===
 
@@ -77,14 +77,14 @@ impl Default for Config {
             url: "http://127.0.0.1:8000".into(),
             api_key: Secret::default(),
             connect_timeout: Duration::from_secs(5),
-            first_byte_timeout: Duration::from_secs(300),
-            idle_timeout: Duration::from_secs(60),
+            first_byte_timeout: Duration::from_mins(5),
+            idle_timeout: Duration::from_mins(1),
             max_response: 64 << 20,
             stream_usage: StreamUsage::Ask,
             pool_max_idle: 256,
             pool_idle_timeout: Duration::from_secs(4),
             resolve_every: Duration::from_secs(5),
-            connection_max_age: Duration::from_secs(300),
+            connection_max_age: Duration::from_mins(5),
         }
     }
 }

@@ -81,7 +81,7 @@ impl Workshop {
 
     /// A generation that has not looked the name up: each new connection does.
     pub(super) fn unresolved(&self, ask: Route) -> Generation {
-        self.generation(Vec::new(), vec![self.lane(ask)])
+        Generation::new(Vec::new(), vec![self.lane(ask)])
     }
 
     /// A generation for these addresses (sorted, none twice).
@@ -90,14 +90,10 @@ impl Workshop {
             .map(|first| {
                 let mut turned = addresses.clone();
                 turned.rotate_left(first);
-                self.lane(Route::Known(turned.into()))
+                self.lane(Route::Known(turned))
             })
             .collect();
-        self.generation(addresses, lanes)
-    }
-
-    fn generation(&self, addresses: Vec<SocketAddr>, lanes: Vec<Lane>) -> Generation {
-        Generation { addresses, born: Instant::now(), lanes, next: AtomicUsize::new(0) }
+        Generation::new(addresses, lanes)
     }
 
     fn lane(&self, route: Route) -> Lane {
@@ -119,6 +115,10 @@ impl Workshop {
 // === impl Generation ===
 
 impl Generation {
+    fn new(addresses: Vec<SocketAddr>, lanes: Vec<Lane>) -> Self {
+        Self { addresses, born: Instant::now(), lanes, next: AtomicUsize::new(0) }
+    }
+
     /// The lane whose turn it is.
     pub(super) fn lane(&self) -> &Lane {
         &self.lanes[self.next.fetch_add(1, Ordering::Relaxed) % self.lanes.len()]

@@ -24,7 +24,7 @@ pub(super) enum Route {
     /// Not looked up yet: every connection asks.
     AskEachTime(Arc<dyn Resolve>, u16),
     /// These, the lane's own address first; the others are where it turns when its own does not answer.
-    Known(Arc<[SocketAddr]>),
+    Known(Vec<SocketAddr>),
 }
 
 // === impl SystemResolver ===
@@ -51,7 +51,7 @@ impl tower::Service<Name> for Route {
         Box::pin(async move {
             match route {
                 Self::AskEachTime(resolver, port) => Ok(resolver.resolve(name.as_str(), port).await?.into_iter()),
-                Self::Known(addresses) => Ok(addresses.to_vec().into_iter()),
+                Self::Known(addresses) => Ok(addresses.into_iter()),
             }
         })
     }

@@ -1,3 +1,5 @@
+//! What the client promises. A test of a given case carries its id.
+
 mod forward;
 mod names;
 mod script;
@@ -60,13 +62,13 @@ async fn the_callers_bytes_arrive_with_only_end_to_end_headers() {
     let script = Script::new(&[OK], Then::Stay).await;
     let (head, body) = ask(&upstream(&format!("{}/v1/", script.url()))).await.unwrap();
     assert_eq!((head.status, head.form, body.as_str()), (200, Form::Whole, "{}"));
-    let heard = script.heard().remove(0);
-    assert!(heard.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"), "{heard}");
-    assert!(heard.ends_with("\r\n\r\n{\"a\":1}"), "{heard}");
+    let request = script.heard().remove(0);
+    assert!(request.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"), "{request}");
+    assert!(request.ends_with("\r\n\r\n{\"a\":1}"), "{request}");
     for line in ["accept-encoding: identity", "x-kept: 1", "authorization: Bearer sk-of-the-caller"] {
-        assert!(heard.contains(line), "{line} is not in {heard}");
+        assert!(request.contains(line), "{line} is not in {request}");
     }
-    assert!(!heard.contains("x-hop"), "{heard}");
+    assert!(!request.contains("x-hop"), "{request}");
 }
 
 #[tokio::test]
@@ -75,8 +77,11 @@ async fn the_configured_key_takes_the_place_of_the_callers() {
     let config = Config { api_key: Secret::new("sk-operator"), ..config(&script.url()) };
     assert!(!format!("{config:?}").contains("sk-operator"));
     ask(&HttpUpstream::new(config).unwrap()).await.unwrap();
-    let heard = script.heard().remove(0);
-    assert!(heard.contains("authorization: Bearer sk-operator\r\n") && !heard.contains("sk-of-the-caller"), "{heard}");
+    let request = script.heard().remove(0);
+    assert!(
+        request.contains("authorization: Bearer sk-operator\r\n") && !request.contains("sk-of-the-caller"),
+        "{request}"
+    );
 }
 
 #[tokio::test]

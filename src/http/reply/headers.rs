@@ -44,7 +44,7 @@ pub(super) fn of(served: &Served, task: &TaskName) -> HeaderMap {
 
 /// Adds what the upstream said, as far as this caller may have it. Our own names stay ours, except that
 /// `Cache-Status` is a list to which each cache on the way adds itself.
-pub(super) fn with_upstreams(own: HeaderMap, head: &Head, source: Source) -> HeaderMap {
+pub(super) fn with_upstreams(own: &HeaderMap, head: &Head, source: Source) -> HeaderMap {
     let mut headers = HeaderMap::with_capacity(own.len() + head.headers.len());
     for (name, value) in &head.headers {
         let may_have = source == Source::Upstream || OF_CONTENT.contains(&name.as_str());
@@ -55,7 +55,7 @@ pub(super) fn with_upstreams(own: HeaderMap, head: &Head, source: Source) -> Hea
             headers.append(name, value);
         }
     }
-    for (name, value) in &own {
+    for (name, value) in own {
         headers.append(name, value.clone());
     }
     headers

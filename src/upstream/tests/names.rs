@@ -41,7 +41,7 @@ async fn two_backends() -> (Script, Script, u16) {
 }
 
 fn named(zone: &Zone, port: u16) -> HttpUpstream {
-    let config = Config { pool_idle_timeout: Duration::from_secs(60), ..config(&format!("http://models.test:{port}")) };
+    let config = Config { pool_idle_timeout: Duration::from_mins(1), ..config(&format!("http://models.test:{port}")) };
     HttpUpstream::with_resolver(config, Arc::new(zone.clone())).unwrap()
 }
 

@@ -41,10 +41,10 @@ impl Script {
         let heard = Arc::new(Mutex::new(Vec::new()));
         let (tell, ended) = mpsc::unbounded_channel();
         let address = listener.local_addr().unwrap();
-        let hears = Arc::clone(&heard);
+        let notes = Arc::clone(&heard);
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let (parts, heard, tell) = (Arc::clone(&parts), Arc::clone(&hears), tell.clone());
+                let (parts, heard, tell) = (Arc::clone(&parts), Arc::clone(&notes), tell.clone());
                 tokio::spawn(async move {
                     let _ = converse(stream, &parts, then, &heard).await;
                     let _ = tell.send(());
