@@ -71,6 +71,8 @@ fn what_two_readers_could_understand_differently_is_refused() {
         assert_eq!(refused(bytes).0, kind, "{}", String::from_utf8_lossy(bytes));
     }
     assert_eq!(refused(b"\"a\nb\"").0, ProblemKind::Malformed);
+    let many = format!("[{}0]", "0,".repeat(MAX_VALUES));
+    assert_eq!(refused(many.as_bytes()).0, ProblemKind::TooMany);
     let as_deep_as_allowed = [b"[".repeat(128), b"]".repeat(128)].concat();
     assert!(parse(&as_deep_as_allowed).is_ok());
 }
