@@ -15,7 +15,7 @@ pub struct Config {
     pub runtime: PathBuf,
     /// The folder of the model: `model.onnx`, the four tokenizer files and perhaps a `model.toml`.
     pub model: PathBuf,
-    /// Instead of `model`: a name from fastembed's list, such as "BGESmallZHV15", fetched from the model hub at
+    /// Instead of `model`: a name from fastembed's list, such as `BGESmallZHV15`, fetched from the model hub at
     /// start into the folder `model`. Only in a build with the cargo feature `hub`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hub: Option<String>,
