@@ -57,7 +57,7 @@ pub enum Pooling {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// A number is out of its range.
-    #[error("{key} is {value}, allowed are {least} to {most}")]
+    #[error("embedder.{key} is {value}, allowed are {least} to {most}")]
     Number {
         /// The key within the section.
         key: &'static str,
@@ -69,13 +69,13 @@ pub enum ConfigError {
         most: u64,
     },
     /// The budget is out of its range.
-    #[error("budget is {0:?}, allowed are 1ms to 10s")]
+    #[error("embedder.budget is {0:?}, allowed are 1ms to 10s")]
     Budget(Duration),
     /// A path is empty.
-    #[error("{0} is empty; set embedder.enabled = false to run without a model")]
+    #[error("embedder.{0} is empty; set embedder.enabled = false to run without a model")]
     EmptyPath(&'static str),
     /// The build cannot fetch models.
-    #[error("hub is set, but this build is without the cargo feature `hub`")]
+    #[error("embedder.hub is set, but this build is without the cargo feature `hub`")]
     NoHub,
 }
 
@@ -149,7 +149,7 @@ mod tests {
             ("model", Config { model: PathBuf::new(), ..Config::default() }),
         ] {
             let error = config.check().unwrap_err().to_string();
-            assert!(error.starts_with(key), "{error}");
+            assert!(error.contains(&format!("embedder.{key}")), "{error}");
         }
     }
     #[cfg(not(feature = "hub"))]
