@@ -1,5 +1,6 @@
 //! Integration tests: the real binary, the real model, real HTTP over loopback.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on should panic")]
 
+mod config;
 mod floors;
 mod sim;
