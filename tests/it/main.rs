@@ -2,5 +2,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on should panic")]
 
 mod config;
+mod edge;
 mod floors;
 mod sim;

@@ -51,6 +51,9 @@ pub enum ProblemKind {
     UnexpectedEnd,
 }
 
+/// How much of a path is told, in characters: a key may be as long as the document.
+const SHOWN: usize = 256;
+
 /// Parses one document, strictly.
 pub fn parse(bytes: &[u8]) -> Result<Json<'_>, Problem> {
     let whole = |kind, at| Problem { kind, path: None, at };
@@ -268,6 +271,7 @@ impl<'a> Parser<'a> {
 
     fn problem(&self, kind: ProblemKind) -> Problem {
         let path: String = self.path.iter().enumerate().map(|(depth, step)| step.shown(depth)).collect();
+        let path: String = path.chars().take(SHOWN).collect();
         Problem { kind, path: (!path.is_empty()).then_some(path), at: self.at }
     }
 }

@@ -28,6 +28,13 @@ fn a_key_given_twice_is_refused_with_its_path() {
 }
 
 #[test]
+fn an_error_tells_only_the_beginning_of_a_long_path() {
+    let key = "k".repeat(100_000);
+    let (_, path) = refused(format!(r#"{{"{key}":1,"{key}":2}}"#).as_bytes());
+    assert_eq!(path.map(|path| path.len()), Some(256));
+}
+
+#[test]
 fn a_key_given_twice_is_found_among_many() {
     let many: Vec<String> = (0..1000).map(|n| format!("\"k{n}\":{n}")).collect();
     assert_eq!(
