@@ -2,6 +2,7 @@
 #![allow(clippy::float_cmp, reason = "metrics are compared with the whole numbers that they count")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on should panic")]
 
+mod config;
 mod edge;
 mod floors;
 mod sim;
