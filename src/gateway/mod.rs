@@ -21,7 +21,7 @@ use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::cache::{Freshness, Hit, Lookup, ResultCache};
+use crate::cache::{Freshness, Hit, LEAST_KINSHIP, Lookup, ResultCache};
 use crate::domain::{Call, Match, Refusal, Route, Sharing, Source, TaskName};
 use crate::embed::Embedder;
 use crate::flights::{Boarding, Flights, LateJoin, WindowMode};
@@ -153,7 +153,8 @@ impl Gateway {
             }
         }
         let least = matching.semantic?;
-        if !cache.has_vectors(scope) && !self.flights.any(scope) {
+        let is_kin = |flown: &Features| flown.terms().cosine(question.terms()) >= LEAST_KINSHIP;
+        if !cache.may_have_kin(scope, question) && !self.flights.any(scope, is_kin) {
             return None;
         }
         self.embed(question).await;
