@@ -5,4 +5,5 @@
 mod config;
 mod edge;
 mod floors;
+mod replay;
 mod sim;
