@@ -46,3 +46,54 @@ pub(super) async fn read(mut body: Body, config: &Config) -> Result<Bytes, Refus
 fn incomplete() -> Refusal {
     Refusal::Invalid { field: None, message: "the request body ended early or its framing is broken".to_owned() }
 }
+
+#[cfg(test)]
+mod tests {
+    use futures_util::stream;
+    use tokio::time::sleep;
+
+    use super::*;
+
+    fn config() -> Config {
+        Config { max_body: 100 << 10, ..Config::default() }
+    }
+
+    /// A body that brings a chunk of `size` bytes every `pause`, `count` times.
+    fn trickle(size: usize, pause: Duration, count: usize) -> Body {
+        Body::from_stream(stream::unfold(count, move |left| async move {
+            let left = left.checked_sub(1)?;
+            sleep(pause).await;
+            Some((Ok::<_, std::io::Error>(Bytes::from(vec![b'x'; size])), left))
+        }))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_byte_now_and_then_is_too_slow() {
+        let began = Instant::now();
+        let outcome = read(trickle(1, Duration::from_secs(5), 1000), &config()).await;
+        assert_eq!(outcome, Err(Refusal::BodyTooSlow));
+        assert_eq!(began.elapsed(), config().body_timeout);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_line_that_makes_way_is_waited_for() {
+        let body = read(trickle(20 << 10, Duration::from_secs(8), 5), &config()).await.unwrap();
+        assert_eq!(body.len(), 100 << 10);
+    }
+
+    #[tokio::test]
+    async fn a_body_of_exactly_the_bound_passes_and_one_byte_more_does_not() {
+        let config = config();
+        assert!(read(Body::from(vec![0; config.max_body]), &config).await.is_ok());
+        let too_large = Err(Refusal::BodyTooLarge { limit: config.max_body });
+        assert_eq!(read(Body::from(vec![0; config.max_body + 1]), &config).await, too_large);
+        // The same without an announced length.
+        assert_eq!(read(trickle(config.max_body + 1, Duration::ZERO, 1), &config).await, too_large);
+    }
+
+    #[tokio::test]
+    async fn a_body_that_breaks_off_is_invalid() {
+        let broken = stream::iter([Ok(Bytes::from_static(b"{")), Err(std::io::Error::other("gone"))]);
+        assert!(matches!(read(Body::from_stream(broken), &config()).await, Err(Refusal::Invalid { .. })));
+    }
+}

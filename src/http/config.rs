@@ -114,3 +114,34 @@ impl AdminConfig {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_value_out_of_range_is_refused_by_its_key() {
+        let good = Config::default();
+        assert_eq!(good.check(), Ok(()));
+        for (bad, key) in [
+            (Config { header_timeout: Duration::ZERO, ..good.clone() }, "header_timeout"),
+            (Config { body_timeout: Duration::ZERO, ..good.clone() }, "body_timeout"),
+            (Config { write_timeout: Duration::ZERO, ..good.clone() }, "write_timeout"),
+            (Config { max_body: 1, ..good.clone() }, "max_body"),
+            (Config { max_connections: 0, ..good.clone() }, "max_connections"),
+            (Config { drain: Duration::from_hours(2), ..good.clone() }, "drain"),
+        ] {
+            assert_eq!(bad.check().unwrap_err().key, key);
+        }
+        let short = AdminConfig { token: Secret::new("short"), ..AdminConfig::default() };
+        assert_eq!(short.check().unwrap_err().key, "token");
+    }
+
+    #[test]
+    fn k12_05_every_kind_of_address_can_be_listened_on() {
+        for listen in ["0.0.0.0:8080", "[::]:8080", "[::1]:8080"] {
+            let config: Config = toml::from_str(&format!("listen = {listen:?}")).unwrap();
+            assert_eq!(config.listen.to_string(), listen);
+        }
+    }
+}

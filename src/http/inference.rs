@@ -1,5 +1,6 @@
 //! One call on an inference surface: decode, ask the gateway, encode.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,7 +8,9 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::http::request::Parts;
 use axum::response::Response;
+use futures_util::FutureExt;
 use tokio::time::Instant;
+use tracing::debug;
 
 use super::decode::{self, Incoming};
 use super::render::Lang;
@@ -20,8 +23,13 @@ use crate::meter::Stage;
 /// Answers one request of an inference surface.
 pub(super) async fn handle(edge: Arc<Edge>, route: Route, request: Request) -> Response {
     let (parts, body) = request.into_parts();
-    let answered = answer(&edge, route, &parts, body).await;
-    answered.unwrap_or_else(|refusal| reply::refusal(&refusal, Lang::of(&parts.headers)))
+    let answering = AssertUnwindSafe(answer(&edge, route, &parts, body));
+    // A fault of ours is this caller's 500, and not a connection that breaks without a word.
+    let answered = answering.catch_unwind().await.unwrap_or(Err(Refusal::Internal));
+    answered.unwrap_or_else(|refusal| {
+        debug!(route = %route, reason = refusal.code(), "refused");
+        reply::refusal(&refusal, Lang::of(&parts.headers))
+    })
 }
 
 async fn answer(edge: &Edge, route: Route, parts: &Parts, body: Body) -> Result<Response, Refusal> {
@@ -36,7 +44,7 @@ async fn answer(edge: &Edge, route: Route, parts: &Parts, body: Body) -> Result<
         () = edge.life.cutting() => return Err(Refusal::ShuttingDown),
     };
     served.record.add_own_time(own_time);
-    reply::encode(served, asked, edge.life.clone(), underway).await
+    reply::encode(served, asked, edge, underway).await
 }
 
 /// The request as a call, and our own time for it. Time spent waiting for the body is the caller's, not ours.

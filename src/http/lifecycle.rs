@@ -73,3 +73,28 @@ impl Lifecycle {
         self.replies.wait().await;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    #[test]
+    fn the_last_reply_that_ends_makes_a_draining_process_idle() {
+        let life = Lifecycle::default();
+        let (one, two) = (life.begin(), life.begin());
+        life.drain();
+        drop(one);
+        assert!(life.idle().now_or_never().is_none());
+        drop(two);
+        assert!(life.idle().now_or_never().is_some());
+    }
+
+    #[test]
+    fn each_stage_includes_the_ones_before() {
+        let life = Lifecycle::default();
+        life.close();
+        assert!(life.is_draining() && life.cutting().now_or_never().is_some());
+    }
+}

@@ -11,6 +11,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use http_body::{Body as _, Frame, SizeHint};
 use http_body_util::BodyExt;
+use tracing::debug;
 
 use super::render::Lang;
 use super::{Edge, Lifecycle, Underway, reply};
@@ -30,7 +31,10 @@ struct Passing {
 /// Answers one request of any other path.
 pub(super) async fn handle(edge: Arc<Edge>, request: Request) -> Response<Body> {
     let lang = Lang::of(request.headers());
-    pass(&edge, request).await.unwrap_or_else(|refusal| reply::refusal(&refusal, lang))
+    pass(&edge, request).await.unwrap_or_else(|refusal| {
+        debug!(route = "other", reason = refusal.code(), "refused");
+        reply::refusal(&refusal, lang)
+    })
 }
 
 async fn pass(edge: &Edge, request: Request) -> Result<Response<Body>, Refusal> {

@@ -13,11 +13,13 @@ use axum::body::{Body, Bytes};
 use axum::http::header::{CONNECTION, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use futures_util::stream::{self, StreamExt};
+use tokio::time::Instant;
 
 use super::render::{self, AiStream, Lang};
-use super::{Lifecycle, Underway};
+use super::{Edge, Lifecycle, Underway};
 use crate::domain::{Answer, Call, Form, Head, Outcome, Refusal, ReplyMode, Route, Source, TaskName, Usage};
 use crate::gateway::{Record, Reply, Seat, Served};
+use crate::meter::Stage;
 use crate::wire::convert;
 
 use body::{Account, ReplyBody};
@@ -52,18 +54,18 @@ impl Asked {
 pub(super) async fn encode(
     served: Served,
     asked: Asked,
-    life: Lifecycle,
+    edge: &Edge,
     underway: Underway,
 ) -> Result<Response<Body>, Refusal> {
     let mut own_headers = headers::of(&served, &asked.task);
-    let Served { source, reply, record, .. } = served;
+    let Served { source, reply, mut record, .. } = served;
     let answer = match reply {
         Reply::Stored(answer) => answer,
         Reply::Live { head, seat } if head.form == Form::Stream && asked.mode != ReplyMode::Whole => {
             own_headers.append(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
             let lang = asked.lang;
             let founding = (asked.route == Route::Ai).then(|| AiStream::new(source));
-            let mut events = Events { seat, asked, founding, life };
+            let mut events = Events { seat, asked, founding, life: edge.life.clone() };
             let first = match events.next().await {
                 Some(Err(refusal)) => return Err(refused(record, refusal)),
                 first => first,
@@ -73,12 +75,16 @@ pub(super) async fn encode(
             let body = ReplyBody::live(stream::iter(first).chain(rest).boxed(), account, lang);
             return Ok(response(&head, source, &own_headers, Body::new(body)));
         }
-        Reply::Live { head, seat } => match collect(head, seat, &life).await {
+        Reply::Live { head, seat } => match collect(head, seat, &edge.life).await {
             Ok(answer) => Arc::new(answer),
             Err(refusal) => return Err(refused(record, refusal)),
         },
     };
+    let began = Instant::now();
     let (head, parts) = retold(&answer, &asked, source);
+    let took = began.elapsed();
+    record.add_own_time(took);
+    edge.gateway.meter().stage(Stage::Encode, took);
     let account = Account::new(record, outcome_of(&head), underway);
     Ok(response(&head, source, &own_headers, Body::new(ReplyBody::ready(parts, account))))
 }

@@ -43,7 +43,7 @@ async fn a_fixed_window_holds_a_lone_call_for_its_length() {
 #[tokio::test(start_paused = true)]
 async fn rewordings_share_a_window_and_a_different_question_does_not() {
     let world = fixed(Act::Answer(ms(100)));
-    let same = world.caller(ask("please, how many moons does mars have"));
+    let same = world.caller(ask("please, how many moons does Mars have"));
     let other = world.caller(ask("How many moons does Venus have?"));
     let first = world.get(ask(QUESTION)).await.unwrap();
     let (same, other) = (same.await.unwrap().unwrap(), other.await.unwrap().unwrap());

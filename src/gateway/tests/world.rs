@@ -51,6 +51,7 @@ pub(super) struct Script {
     acts: Mutex<VecDeque<Act>>,
     otherwise: Act,
     calls: AtomicU32,
+    last_body: Mutex<Bytes>,
 }
 
 /// An embedder without a model.
@@ -109,7 +110,12 @@ impl World {
         let mut window = flights::Config::default();
         change(&mut window);
         let policies = Policies::new(&Arc::new(window), &std::collections::BTreeMap::new()).unwrap();
-        let upstream = Arc::new(Script { acts: Mutex::default(), otherwise, calls: AtomicU32::new(0) });
+        let upstream = Arc::new(Script {
+            acts: Mutex::default(),
+            otherwise,
+            calls: AtomicU32::new(0),
+            last_body: Mutex::default(),
+        });
         let matcher = Arc::new(Matcher::new(Arc::clone(&LEXICON)));
         let cache = ResultCache::new(cache::Config::default(), vector::Config::default(), Arc::clone(&matcher));
         let meter = Meter::new();
@@ -136,6 +142,11 @@ impl World {
 
     pub(super) fn calls(&self) -> u32 {
         self.upstream.calls.load(Ordering::SeqCst)
+    }
+
+    /// The body of the newest request that reached the upstream.
+    pub(super) fn last_body(&self) -> String {
+        String::from_utf8(self.upstream.last_body.lock().unwrap().to_vec()).unwrap()
     }
 
     pub(super) fn answer(&self, call: Call) -> impl Future<Output = Result<Served, Refusal>> + use<> {
@@ -196,8 +207,9 @@ pub(super) async fn read(served: Served) -> Result<Got, Refusal> {
 // === impl Script ===
 
 impl Upstream for Script {
-    fn send(&self, _: Arc<UpstreamRequest>) -> BoxFuture<'_, Result<UpstreamResponse, UpstreamFailure>> {
+    fn send(&self, request: Arc<UpstreamRequest>) -> BoxFuture<'_, Result<UpstreamResponse, UpstreamFailure>> {
         let number = self.calls.fetch_add(1, Ordering::SeqCst) + 1;
+        *self.last_body.lock().unwrap() = request.body.clone();
         let act = self.acts.lock().unwrap().pop_front().unwrap_or_else(|| self.otherwise.clone());
         Box::pin(async move {
             match act {

@@ -71,3 +71,38 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for StallGuard<T> {
         self.watch(polled, cx)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+    use tokio::time::Instant;
+
+    use super::*;
+
+    const PATIENCE: Duration = Duration::from_mins(1);
+
+    #[tokio::test(start_paused = true)]
+    async fn a_peer_that_stops_reading_fails_the_write() {
+        let (ours, _theirs) = duplex(16);
+        let mut guarded = StallGuard::new(ours, PATIENCE);
+        let began = Instant::now();
+        let error = guarded.write_all(&[0; 64]).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        assert_eq!(began.elapsed(), PATIENCE);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_peer_that_reads_slowly_but_steadily_is_served() {
+        let (ours, mut theirs) = duplex(16);
+        let mut guarded = StallGuard::new(ours, PATIENCE);
+        let reading = async {
+            let mut buffer = [0; 16];
+            for _ in 0..4 {
+                tokio::time::sleep(PATIENCE * 3 / 4).await;
+                theirs.read_exact(&mut buffer).await.unwrap();
+            }
+        };
+        let (written, ()) = tokio::join!(guarded.write_all(&[0; 64]), reading);
+        assert!(written.is_ok());
+    }
+}
