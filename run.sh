@@ -32,12 +32,13 @@ done
 
 # --- build
 
+cd "$root"
 say "1/4 Tools and model"
-"$root/scripts/prerequisites.sh"
-"$root/models/setup.sh"
+scripts/prerequisites.sh
+models/setup.sh
 
 say "2/4 Build (some minutes the first time)"
-cargo build --release --locked --manifest-path "$root/Cargo.toml"
+cargo build --release --locked
 
 # --- start
 
@@ -119,7 +120,8 @@ say "Try next"
 cat <<TEXT
   curl http://$listen/v1/chat/completions -H 'Content-Type: application/json' \\
     -d '{"model": "$model", "temperature": 0, "messages": [{"role": "user", "content": "Why is the sky blue?"}]}' -i
-  curl http://$listen/api/ai/summarization -d '{"model": "$model", "prompt": "Summarise: ...", "temperature": 0}'
+  curl http://$listen/api/ai/summarization -H 'Content-Type: application/json' \\
+    -d '{"model": "$model", "prompt": "Summarise: ...", "temperature": 0}'
   curl http://$admin/metrics | grep -E 'weir_(aggregation_ratio|cache_hit_ratio|upstream_inferences)'
   $weir explain "How tall is Everest?" "How high is Everest?" --task qa
   OpenAI clients: base URL http://$listen/v1

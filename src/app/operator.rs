@@ -56,7 +56,7 @@ impl AdminOps for Operator {
 
     fn set_thresholds(&self, change: Value) -> BoxFuture<'_, Result<Value, AdminError>> {
         Box::pin(async move {
-            let in_force = self.config.adjust(change.to_string().as_bytes()).await.map_err(refused)?;
+            let in_force = self.config.adjust(change.to_string().as_bytes()).await.map_err(|error| refused(&error))?;
             Ok(in_force.thresholds_to_json())
         })
     }
@@ -66,8 +66,8 @@ impl AdminOps for Operator {
     }
 }
 
-fn refused(error: AdjustError) -> AdminError {
-    let key = match &error {
+fn refused(error: &AdjustError) -> AdminError {
+    let key = match error {
         AdjustError::Invalid(invalid) => invalid.problems().first().map(|problem| problem.path.clone()),
         AdjustError::NotKept(_) | AdjustError::Stopped => None,
     };

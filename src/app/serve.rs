@@ -21,8 +21,8 @@ pub struct Serving {
 }
 
 /// Makes everything that a checked configuration asks for, and binds the listeners.
-pub async fn start(loader: Loader, loaded: Loaded, level: LevelHandle) -> anyhow::Result<Serving> {
-    let config = loaded.config.clone();
+pub async fn start(loader: Loader, initial: Loaded, level: LevelHandle) -> anyhow::Result<Serving> {
+    let config = initial.config.clone();
     let (background, stopping, meter) = (TaskTracker::new(), CancellationToken::new(), Meter::new());
     let callers = bind("server.listen", config.server.listen).await?;
     let operators = bind("admin.listen", config.admin.listen).await?;
@@ -32,7 +32,7 @@ pub async fn start(loader: Loader, loaded: Loaded, level: LevelHandle) -> anyhow
         applied.apply(config).map_err(|error| error.to_string())?;
         level.set(&config.log.level).map_err(|error| error.to_string())
     });
-    let (reloader, handle) = Reloader::new(loader, loaded, apply, Arc::new(SystemResolver), meter);
+    let (reloader, handle) = Reloader::new(loader, initial, apply, Arc::new(SystemResolver), meter);
     background.spawn(reloader.run(stopping.clone()));
     let admin = Arc::new(Operator { house: Arc::clone(&house), config: handle });
     let edge = Arc::clone(&house.edge);

@@ -80,6 +80,10 @@ impl ScopeIndex {
         self.vectors.len() > 0
     }
 
+    pub(super) fn is_graph(&self) -> bool {
+        self.vectors.is_graph()
+    }
+
     pub(super) fn all(&self) -> Vec<Arc<Entry>> {
         self.entries.values().cloned().collect()
     }

@@ -77,6 +77,12 @@ impl ResultCache {
         self.indexes.by_scope.get(scope).is_some_and(|index| read(&index).has_vectors())
     }
 
+    /// Whether [`ResultCache::put`] and [`ResultCache::embedded`] take milliseconds in this Scope.
+    #[must_use]
+    pub fn writes_slowly(&self, scope: &ScopeId) -> bool {
+        self.indexes.by_scope.get(scope).is_some_and(|index| read(&index).is_graph())
+    }
+
     /// The answer to an equal question: equal fingerprint, confirmed against the whole normalised text.
     #[must_use]
     pub fn exact(&self, scope: &ScopeId, question: &Features, wanted: Freshness) -> Option<Hit> {

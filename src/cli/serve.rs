@@ -27,11 +27,11 @@ pub struct Args {
 /// Runs until a signal stops it; exit 0 after an orderly stop.
 pub async fn run(args: Args) -> anyhow::Result<ExitCode> {
     let overrides = Overrides { upstream: args.upstream, listen: args.listen, admin: args.admin };
-    let (loader, loaded) = Loader::start(args.config.as_deref(), overrides)?;
-    let level = telemetry::install(&loaded.config.log)?;
+    let (loader, initial) = Loader::start(args.config.as_deref(), overrides)?;
+    let level = telemetry::install(&initial.config.log)?;
     telemetry::quiet_panics();
-    let upstream = loaded.config.upstream.url.clone();
-    let serving = app::start(loader, loaded, level).await?;
+    let upstream = initial.config.upstream.url.clone();
+    let serving = app::start(loader, initial, level).await?;
     let stops = app::signals()?;
     println!("weir {}", env!("CARGO_PKG_VERSION"));
     println!("  callers    http://{}", serving.callers()?);

@@ -6,7 +6,8 @@ use super::{Config, print};
 
 /// Keys that are read at start only. A reload that changes one is refused by name: to apply half of a file
 /// would leave a process that no file describes.
-pub(super) const RESTART_ONLY: &[&str] = &["server", "admin", "cache", "vectors", "log.format", "overlay"];
+pub(super) const RESTART_ONLY: &[&str] =
+    &["server", "admin", "cache", "vectors", "embedder", "load", "log.format", "overlay"];
 
 /// The paths of all values that differ, in order.
 pub(super) fn changed(old: &Config, new: &Config) -> Vec<String> {

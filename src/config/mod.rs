@@ -8,7 +8,7 @@
 mod diff;
 mod document;
 mod environment;
-mod load;
+mod loader;
 mod overlay;
 mod print;
 mod problem;
@@ -27,9 +27,9 @@ use crate::domain::TaskName;
 use crate::gateway::policy::{Policies, PolicyError, TaskPatch};
 use crate::http::decode::TenantConfig;
 use crate::matching::detect::{BUILT_IN, DetectError, TaskDetector, TaskRule};
-use crate::{cache, embed, flights, http, limit, telemetry, upstream, vector};
+use crate::{cache, embed, flights, http, limit, load, telemetry, upstream, vector};
 
-pub use load::{Loaded, Loader, Overrides};
+pub use loader::{Loaded, Loader, Overrides};
 pub use print::defaults_as_toml;
 pub use problem::{ConfigError, Problem};
 pub use reload::{AdjustError, Apply, Event, InForce, ReloadError, ReloadHandle, ReloadStatus, Reloader};
@@ -53,12 +53,12 @@ pub struct Config {
     pub cache: cache::Config,
     /// The index of sentence embeddings.
     pub vectors: vector::Config,
-    /// The bucket in front of the GPU.
-    pub admission: limit::Config,
     /// The embedding model.
     pub embedder: embed::Config,
-    /// Where the load of the backend is read.
-    pub load: crate::load::Config,
+    /// The bucket in front of the GPU.
+    pub admission: limit::Config,
+    /// Where the load of the inference servers is read.
+    pub load: load::Config,
     /// Logs.
     pub log: telemetry::Config,
     /// Where thresholds set by an operator are kept.
@@ -104,8 +104,8 @@ impl Config {
         section(&mut found, "tenants", self.tenants.check());
         section(&mut found, "cache", self.cache.check());
         section(&mut found, "vectors", self.vectors.check());
-        section(&mut found, "admission", self.admission.check());
         section(&mut found, "embedder", self.embedder.check());
+        section(&mut found, "admission", self.admission.check());
         section(&mut found, "load", self.load.check());
         section(&mut found, "log", self.log.check());
         let before = found.len();

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
-use super::load::read_text;
+use super::loader::read_text;
 use super::problem::ConfigError;
 
 const HEADER: &str = "# Thresholds set through the admin API with \"persist\": true; they win over the configuration file.\n\

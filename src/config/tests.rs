@@ -95,6 +95,8 @@ fn every_section_is_checked_and_its_error_placed() {
         ("[tenants]\nshared_scope = [[\"a\", \"\"]]\n", "weir.toml:2: tenants.shared_scope: a credential is empty"),
         ("[cache]\nmax_entries = 0\n", "weir.toml:2: cache.max_entries: "),
         ("[vectors]\nhnsw_from = 5\n", "weir.toml:2: vectors.hnsw_from: is 5, allowed are"),
+        ("[embedder]\nthreads = 0\n", "weir.toml:2: embedder.threads: is 0, allowed are 1 to 64"),
+        ("[load]\nstale_after = \"1s\"\n", "weir.toml:2: load.stale_after: must be at least twice"),
         ("[admission.weights]\ncode = 0\n", "weir.toml:2: admission.weights.code: must be between 1 and 1000"),
         (
             "[[rules]]\ntask = \"qa\"\n[[rules]]\nmodel = \"*\"\ntask = \"cod\"\n",

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// The section `[embed]`. All of it is read at start.
+/// The section `[embedder]`. All of it is read at start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
@@ -15,6 +15,10 @@ pub struct Config {
     pub runtime: PathBuf,
     /// The folder of the model: `model.onnx`, the four tokenizer files and perhaps a `model.toml`.
     pub model: PathBuf,
+    /// Instead of `model`: a name from fastembed's list, such as `BGESmallZHV15`, fetched from the model hub at
+    /// start into the folder `model`. Only in a build with the cargo feature `hub`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hub: Option<String>,
     /// Put before every text. Without it, what `model.toml` says, else nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefix: Option<String>,
@@ -53,7 +57,7 @@ pub enum Pooling {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// A number is out of its range.
-    #[error("embed.{key} is {value}, allowed are {least} to {most}")]
+    #[error("embedder.{key} is {value}, allowed are {least} to {most}")]
     Number {
         /// The key within the section.
         key: &'static str,
@@ -65,11 +69,14 @@ pub enum ConfigError {
         most: u64,
     },
     /// The budget is out of its range.
-    #[error("embed.budget is {0:?}, allowed are 1ms to 10s")]
+    #[error("embedder.budget is {0:?}, allowed are 1ms to 10s")]
     Budget(Duration),
     /// A path is empty.
-    #[error("embed.{0} is empty; set embed.enabled = false to run without a model")]
+    #[error("embedder.{0} is empty; set embedder.enabled = false to run without a model")]
     EmptyPath(&'static str),
+    /// The build cannot fetch models.
+    #[error("embedder.hub is set, but this build is without the cargo feature `hub`")]
+    NoHub,
 }
 
 // === impl Config ===
@@ -82,6 +89,7 @@ impl Default for Config {
             enabled: true,
             runtime: "models/runtime/libonnxruntime.so".into(),
             model: "models/use-multilingual-3".into(),
+            hub: None,
             prefix: None,
             pooling: None,
             max_tokens: None,
@@ -103,6 +111,9 @@ impl Config {
         in_range("max_tokens", self.max_tokens.unwrap_or(1) as u64, 1, 32_768)?;
         if !(Duration::from_millis(1)..=Duration::from_secs(10)).contains(&self.budget) {
             return Err(ConfigError::Budget(self.budget));
+        }
+        if self.hub.is_some() && !cfg!(feature = "hub") {
+            return Err(ConfigError::NoHub);
         }
         for (key, path) in [("runtime", &self.runtime), ("model", &self.model)] {
             if self.enabled && path.as_os_str().is_empty() {
@@ -138,7 +149,13 @@ mod tests {
             ("model", Config { model: PathBuf::new(), ..Config::default() }),
         ] {
             let error = config.check().unwrap_err().to_string();
-            assert!(error.contains(&format!("embed.{key}")), "{error}");
+            assert!(error.contains(&format!("embedder.{key}")), "{error}");
         }
+    }
+    #[cfg(not(feature = "hub"))]
+    #[test]
+    fn a_build_without_the_hub_says_so() {
+        let config = Config { hub: Some("BGESmallZHV15".into()), ..Config::default() };
+        assert_eq!(config.check(), Err(ConfigError::NoHub));
     }
 }

@@ -65,6 +65,7 @@ pub enum LoadError {
 pub(super) struct ModelFiles {
     runtime: PathBuf,
     folder: PathBuf,
+    hub: Option<String>,
     prefix: Option<String>,
     pooling: Option<Pooling>,
     max_tokens: Option<usize>,
@@ -97,6 +98,7 @@ impl ModelFiles {
         Self {
             runtime: config.runtime.clone(),
             folder: config.model.clone(),
+            hub: config.hub.clone(),
             prefix: config.prefix.clone(),
             pooling: config.pooling,
             max_tokens: config.max_tokens,
@@ -135,20 +137,10 @@ impl OnnxModel {
     pub(super) fn load(files: &ModelFiles) -> Result<Self, LoadError> {
         let maker = files.model_toml()?;
         let max_tokens = files.max_tokens.or(maker.max_tokens).unwrap_or(DEFAULT_MAX_TOKENS);
-        let pooling = match files.pooling.or(maker.pooling).unwrap_or_default() {
-            Pooling::Mean => fastembed::Pooling::Mean,
-            // Of a vector per text, fastembed's `Cls` takes the vector as it is.
-            Pooling::Cls | Pooling::None => fastembed::Pooling::Cls,
+        let mut inner = match &files.hub {
+            Some(name) => open_from_hub(name, files, max_tokens)?,
+            None => open_folder(files, files.pooling.or(maker.pooling).unwrap_or_default(), max_tokens)?,
         };
-        let tokenizer = files.tokenizer_files()?;
-        let model = UserDefinedEmbeddingModel::new(files.read("model.onnx")?, tokenizer).with_pooling(pooling);
-        let options = InitOptionsUserDefined::new()
-            .with_environment(environment(&files.runtime)?)
-            .with_max_length(max_tokens)
-            // More threads within one run wait for each other under load; more texts at once do not.
-            .with_intra_threads(1);
-        let mut inner = TextEmbedding::try_new_from_user_defined(model, options)
-            .map_err(|error| LoadError::Model(error.to_string()))?;
         // Otherwise the tokenizer cuts, and nobody could tell.
         inner.tokenizer.with_truncation(None).map_err(|error| LoadError::Model(error.to_string()))?;
         let mut model = Self { inner, prefix: files.prefix.clone().or(maker.prefix).unwrap_or_default(), max_tokens };
@@ -177,6 +169,41 @@ impl TextModel for OnnxModel {
         let vectors = self.inner.embed([&text], None).map_err(|_| EmbedError::Unavailable)?;
         vectors.first().and_then(|vector| Embedding::new(vector)).ok_or(EmbedError::Unavailable)
     }
+}
+
+fn open_folder(files: &ModelFiles, pooling: Pooling, max_tokens: usize) -> Result<TextEmbedding, LoadError> {
+    let pooling = match pooling {
+        Pooling::Mean => fastembed::Pooling::Mean,
+        // Of one vector per text, fastembed's `Cls` takes the vector as it is.
+        Pooling::Cls | Pooling::None => fastembed::Pooling::Cls,
+    };
+    let tokenizer = files.tokenizer_files()?;
+    let model = UserDefinedEmbeddingModel::new(files.read("model.onnx")?, tokenizer).with_pooling(pooling);
+    let options = InitOptionsUserDefined::new()
+        .with_environment(environment(&files.runtime)?)
+        .with_max_length(max_tokens)
+        // More threads within one run wait for each other under load; more texts at once do not.
+        .with_intra_threads(1);
+    TextEmbedding::try_new_from_user_defined(model, options).map_err(|error| LoadError::Model(error.to_string()))
+}
+
+/// A model of fastembed's list, which knows its pooling; the folder keeps what was fetched.
+#[cfg(feature = "hub")]
+fn open_from_hub(name: &str, files: &ModelFiles, max_tokens: usize) -> Result<TextEmbedding, LoadError> {
+    let name = name.parse::<fastembed::EmbeddingModel>().map_err(LoadError::Model)?;
+    let options = fastembed::TextInitOptions::new(name)
+        .with_environment(environment(&files.runtime)?)
+        .with_cache_dir(files.folder.clone())
+        .with_show_download_progress(false)
+        .with_max_length(max_tokens)
+        .with_intra_threads(1);
+    TextEmbedding::try_new(options).map_err(|error| LoadError::Model(error.to_string()))
+}
+
+/// Configurations that want the hub are refused in a build without it; this is for who does not check.
+#[cfg(not(feature = "hub"))]
+fn open_from_hub(name: &str, _: &ModelFiles, _: usize) -> Result<TextEmbedding, LoadError> {
+    Err(LoadError::Model(format!("{name} can be fetched only by a build with the cargo feature `hub`")))
 }
 
 /// ONNX Runtime, opened once: a process can have only one. It stays open to the end of the process.

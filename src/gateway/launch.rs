@@ -14,8 +14,8 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::relay::{Relayed, Shareable, relay};
 use super::{Gateway, Live, TaskPolicy};
-use crate::cache::Entry;
-use crate::domain::{Answer, Call, Landing, ReplyMode, Sharing, UpstreamFailure, UpstreamRequest};
+use crate::cache::{Entry, ResultCache};
+use crate::domain::{Answer, Call, Landing, ReplyMode, ScopeId, Sharing, UpstreamFailure, UpstreamRequest};
 use crate::embed::EmbedError;
 use crate::flights::{LateJoin, Pilot, WindowMode};
 use crate::limit::Permit;
@@ -46,17 +46,32 @@ impl Gateway {
     }
 
     /// Makes a stored entry findable by meaning. Nobody waits for it, so a busy embedder is asked again.
-    async fn embed_stored(&self, entry: &Entry) {
+    async fn embed_stored(&self, entry: Arc<Entry>) {
         for pause in EMBED_AGAIN {
             match self.engines.embedder.embed(entry.question.text()).await {
                 Ok(embedding) => {
                     entry.question.set_embedding(embedding);
-                    return self.engines.cache.embedded(entry);
+                    let _ = self.write_cache(entry.scope, move |cache| cache.embedded(&entry)).await;
+                    return;
                 }
                 Err(EmbedError::Full | EmbedError::OverBudget) => sleep(pause).await,
                 Err(EmbedError::TooLong | EmbedError::Unavailable) => return,
             }
         }
+    }
+
+    /// Writes to the cache: here if that takes microseconds, off the workers if the Scope's index is a graph.
+    /// `None` if the write panicked; the answer is then merely not stored.
+    async fn write_cache<T: Send + 'static>(
+        &self,
+        scope: ScopeId,
+        write: impl FnOnce(&ResultCache) -> T + Send + 'static,
+    ) -> Option<T> {
+        let cache = Arc::clone(&self.engines.cache);
+        if !cache.writes_slowly(&scope) {
+            return Some(write(&cache));
+        }
+        tokio::task::spawn_blocking(move || write(&cache)).await.ok()
     }
 }
 
@@ -178,12 +193,15 @@ impl Journey {
         let policy = self.policy();
         let matching = policy.matching(self.call.sharing);
         let began = Instant::now();
-        let (cache, question) = (&self.gateway.engines.cache, self.pilot.question());
-        let entry = cache.put(self.call.scope, question, Arc::clone(answer), &matching, policy.ttl, began);
+        let (scope, ttl) = (self.call.scope, policy.ttl);
+        let (question, answer) = (Arc::clone(self.pilot.question()), Arc::clone(answer));
+        let entry =
+            self.gateway.write_cache(scope, move |cache| cache.put(scope, &question, answer, &matching, ttl, began));
+        let Some(entry) = entry.await else { return };
         self.gateway.meter().stage(Stage::Store, began.elapsed());
-        if matching.semantic.is_some() && question.embedding().is_none() {
+        if matching.semantic.is_some() && entry.question.embedding().is_none() {
             let gateway = Arc::clone(&self.gateway);
-            self.gateway.tasks.spawn(async move { gateway.embed_stored(&entry).await });
+            self.gateway.tasks.spawn(async move { gateway.embed_stored(entry).await });
         }
     }
 

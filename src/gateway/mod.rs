@@ -123,7 +123,7 @@ impl Gateway {
 
         if let Some(hit) = self.look_up(&call, &question, &matching).await {
             record.add_own_time(began.elapsed());
-            return Ok(self.from_cache(&call, hit, record));
+            return Ok(self.serve_stored(&call, hit, record));
         }
         if call.cache.only_if_cached {
             record.refuse(&Refusal::NotCached);
@@ -215,7 +215,7 @@ impl Gateway {
         }
     }
 
-    fn from_cache(&self, call: &Call, hit: Hit, mut record: Record) -> Served {
+    fn serve_stored(&self, call: &Call, hit: Hit, mut record: Record) -> Served {
         let now = Instant::now();
         let Hit { entry, found } = hit;
         record.comes_from(Source::Cache, Some(found));

@@ -5,36 +5,49 @@ use std::sync::{Arc, OnceLock};
 use futures_util::future::BoxFuture;
 use nvml_wrapper::Nvml;
 use nvml_wrapper::error::NvmlError;
+use tokio::sync::Semaphore;
 
 use super::{LoadError, LoadSource, Reading};
 
 /// Mean utilisation of all GPUs of this machine.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct NvmlSource {
     library: Arc<OnceLock<Nvml>>,
+    /// One place: a driver that hangs takes one thread and no more.
+    asking: Arc<Semaphore>,
 }
 
 // === impl NvmlSource ===
+
+impl Default for NvmlSource {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 impl NvmlSource {
     /// Opens nothing yet.
     #[must_use]
     pub fn new() -> Self {
-        Self::default()
+        Self { library: Arc::default(), asking: Arc::new(Semaphore::new(1)) }
+    }
+
+    async fn ask(&self) -> Result<Reading, LoadError> {
+        let Ok(turn) = Arc::clone(&self.asking).try_acquire_owned() else { return Err(LoadError::Timeout) };
+        let library = Arc::clone(&self.library);
+        // Driver calls block, for milliseconds as a rule.
+        let asked = tokio::task::spawn_blocking(move || {
+            let _turn = turn;
+            mean_utilisation(&library).map_err(|error| LoadError::NoNvml(error.to_string()))
+        });
+        let gpu_use = asked.await.map_err(|error| LoadError::NoNvml(error.to_string()))??;
+        Ok(Reading { gpu_use: Some(gpu_use), ..Reading::default() })
     }
 }
 
 impl LoadSource for NvmlSource {
     fn read(&self) -> BoxFuture<'_, Result<Reading, LoadError>> {
-        let library = Arc::clone(&self.library);
-        Box::pin(async move {
-            // Driver calls block, for milliseconds as a rule.
-            let read = tokio::task::spawn_blocking(move || mean_utilisation(&library)).await;
-            let gpu_use = read
-                .map_err(|error| LoadError::NoNvml(error.to_string()))?
-                .map_err(|error| LoadError::NoNvml(error.to_string()))?;
-            Ok(Reading { gpu_use: Some(gpu_use), ..Reading::default() })
-        })
+        Box::pin(self.ask())
     }
 }
 

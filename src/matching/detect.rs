@@ -7,11 +7,15 @@
 //! politeness and the mark at the end change nothing: two spellings of one question that the canonical
 //! tier would join must not be kept apart by their task.
 
+mod words;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{NameTask, Route, TaskHints, TaskName, UnknownTask};
+
+use words::{ASKING_EN, ASKING_ZH, CODE, INSTRUCTIONS, POLITE, SMALL_TALK};
 
 /// The tasks that exist without configuration.
 pub const BUILT_IN: [&str; 9] =
@@ -60,159 +64,6 @@ pub struct TaskDetector {
     words: Vec<(TaskName, Vec<String>)>,
     fallback: TaskName,
 }
-
-/// Words that begin an instruction, in the order of precedence. Chinese words count anywhere in the
-/// first clause's beginning; English ones as whole words.
-const INSTRUCTIONS: [(&str, &[&str]); 4] = [
-    ("translation", &["翻译", "译成", "译为", "translate", "translation"]),
-    (
-        "summarization",
-        &["总结", "摘要", "概括", "归纳", "概述", "summarise", "summarize", "summary", "sum up", "tl;dr", "condense"],
-    ),
-    ("classification", &["分类", "归类", "classify", "categorise", "categorize", "classification"]),
-    (
-        "generation",
-        &[
-            "写一",
-            "写个",
-            "写首",
-            "写篇",
-            "写封",
-            "撰写",
-            "生成",
-            "创作",
-            "起草",
-            "编一个",
-            "write",
-            "compose",
-            "draft",
-            "generate",
-        ],
-    ),
-];
-
-/// Signs of code, wherever an instruction may stand.
-const CODE: [&str; 30] = [
-    "代码",
-    "函数",
-    "编程",
-    "脚本",
-    "报错",
-    "调试",
-    "正则表达式",
-    "单元测试",
-    "数据库查询",
-    "bug",
-    "bugs",
-    "debug",
-    "refactor",
-    "python",
-    "javascript",
-    "typescript",
-    "java",
-    "golang",
-    "rust",
-    "c++",
-    "sql",
-    "regex",
-    "stack trace",
-    "unit test",
-    "source code",
-    "the code",
-    "this code",
-    "write code",
-    "code review",
-    "function",
-];
-
-/// What may precede an instruction.
-const POLITE: [&str; 34] = [
-    "请问",
-    "请你",
-    "请您",
-    "请",
-    "麻烦你",
-    "麻烦您",
-    "麻烦",
-    "帮我",
-    "帮忙",
-    "给我",
-    "能不能",
-    "能否",
-    "能帮我",
-    "可以",
-    "可否",
-    "可不可以",
-    "你能",
-    "您能",
-    "你可以",
-    "您可以",
-    "我想",
-    "我要",
-    "一下",
-    "please",
-    "kindly",
-    "can you",
-    "could you",
-    "would you",
-    "will you",
-    "i want you to",
-    "i need you to",
-    "i'd like you to",
-    "help me",
-    "hey",
-];
-
-/// Signs of a question.
-const ASKING_ZH: [&str; 22] = [
-    "什么",
-    "怎么",
-    "怎样",
-    "如何",
-    "为什么",
-    "为何",
-    "多少",
-    "多久",
-    "多大",
-    "多长",
-    "哪",
-    "谁",
-    "几",
-    "吗",
-    "呢",
-    "是否",
-    "能否",
-    "有没有",
-    "是不是",
-    "可不可以",
-    "能不能",
-    "何时",
-];
-const ASKING_EN: [&str; 30] = [
-    "what", "what's", "whats", "who", "who's", "whom", "whose", "where", "where's", "when", "why", "how", "how's",
-    "which", "is", "are", "am", "was", "were", "do", "does", "did", "can", "could", "should", "would", "will", "has",
-    "have", "may",
-];
-
-/// A message that is nothing but small talk.
-const SMALL_TALK: [&str; 16] = [
-    "你好",
-    "您好",
-    "嗨",
-    "谢谢",
-    "多谢",
-    "再见",
-    "早上好",
-    "晚上好",
-    "hi",
-    "hello",
-    "hey",
-    "thanks",
-    "thank you",
-    "bye",
-    "good morning",
-    "good evening",
-];
 
 // === impl TaskDetector ===
 
@@ -365,10 +216,14 @@ fn is_question(line: &str) -> bool {
     ASKING_ZH.iter().any(|word| line.contains(word)) || ASKING_EN.iter().any(|word| starts_with_word(line, word))
 }
 
-/// Drops everything polite that a line begins with.
+/// Drops everything that a line begins with and that asks nothing: greetings, politeness, `[req-17]`.
 fn without_politeness(mut line: &str) -> &str {
     loop {
-        line = line.trim_start_matches([' ', ',', ':', '、']);
+        line = line.trim_start_matches([' ', ',', ':', '!', '、', '。']);
+        if let Some((_, rest)) = line.strip_prefix('[').and_then(|label| label.split_once(']')) {
+            line = rest;
+            continue;
+        }
         let Some(word) = POLITE.iter().find(|word| starts_with_word(line, word)) else { return line };
         line = &line[word.len()..];
     }

@@ -4,8 +4,10 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::text::{CanonicalForm, Fingerprint, Lexicon, TermVector};
+use crate::text::{CanonicalForm, Fingerprint, Lexicon, TermVector, normalise};
 use crate::vector::Embedding;
+
+use super::guard::Reading;
 
 /// One question and what is known of it.
 #[derive(Debug)]
@@ -16,6 +18,7 @@ pub struct Features {
     lexicon: Arc<Lexicon>,
     canonical: OnceLock<CanonicalForm>,
     terms: OnceLock<TermVector>,
+    reading: OnceLock<Reading>,
     embedding: OnceLock<Embedding>,
 }
 
@@ -23,7 +26,7 @@ pub struct Features {
 
 impl Features {
     pub(super) fn new(lexicon: &Arc<Lexicon>, text: &str) -> Self {
-        let normal: Box<str> = text.trim().into();
+        let normal: Box<str> = normalise(lexicon, text).into();
         Self {
             text: text.into(),
             fingerprint: Fingerprint::of(&normal),
@@ -31,6 +34,7 @@ impl Features {
             lexicon: Arc::clone(lexicon),
             canonical: OnceLock::new(),
             terms: OnceLock::new(),
+            reading: OnceLock::new(),
             embedding: OnceLock::new(),
         }
     }
@@ -55,15 +59,17 @@ impl Features {
 
     /// The canonical form: equal ones are a match of the canonical tier.
     pub fn canonical(&self) -> &CanonicalForm {
-        self.canonical.get_or_init(|| CanonicalForm::new(&self.normal))
+        self.canonical.get_or_init(|| CanonicalForm::of(&self.lexicon, &self.normal))
     }
 
     /// TF-IDF weights of the terms.
     pub fn terms(&self) -> &TermVector {
-        self.terms.get_or_init(|| {
-            let _ = &self.lexicon;
-            TermVector::default()
-        })
+        self.terms.get_or_init(|| TermVector::of(&self.lexicon, self.canonical().as_str()))
+    }
+
+    /// What the guard compares.
+    pub(super) fn reading(&self) -> &Reading {
+        self.reading.get_or_init(|| Reading::of(&self.lexicon, self.canonical().as_str()))
     }
 
     /// The sentence embedding, once somebody has made it.

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Match, Score};
+use crate::domain::{Match, Score, Tier};
 use crate::text::Lexicon;
 
-use super::{Features, Verdict};
+use super::{Features, Verdict, guard};
 
 /// What a task allows beyond the exact tier. `None` switches a tier off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,11 +41,34 @@ impl Matcher {
         Features::new(&self.lexicon, text)
     }
 
-    /// Asks the tiers in order; the first that proposes and passes the guard wins. Symmetric in its
-    /// two questions; equal texts are always [`Match::EXACT`].
+    /// Asks the tiers in order; the first that proposes decides which tier is named, the guard decides whether
+    /// the two may share. Symmetric in its two questions; equal normalised texts are always [`Match::EXACT`].
     #[must_use]
     pub fn compare(&self, policy: &MatchPolicy, asked: &Features, stored: &Features) -> Verdict {
-        let _ = policy;
-        if asked.normal() == stored.normal() { Verdict::Same(Match::EXACT) } else { Verdict::Different }
+        if asked.fingerprint() == stored.fingerprint() && asked.normal() == stored.normal() {
+            return Verdict::Same(Match::EXACT);
+        }
+        let Some(Match { tier, score }) = propose(policy, asked, stored) else { return Verdict::Different };
+        match guard::judge(asked.reading(), stored.reading()) {
+            Ok(()) => Verdict::Same(Match { tier, score }),
+            Err(reason) => Verdict::Vetoed { tier, score, reason },
+        }
     }
+}
+
+/// The surest tier that finds two questions alike enough. The guard asks no tier for its opinion, so the tiers
+/// below it need no asking once one has proposed.
+fn propose(policy: &MatchPolicy, asked: &Features, stored: &Features) -> Option<Match> {
+    if policy.canonical && asked.canonical() == stored.canonical() {
+        return Some(Match::CANONICAL);
+    }
+    if let Some(least) = policy.lexical {
+        let score = asked.terms().cosine(stored.terms());
+        if score >= least {
+            return Some(Match { tier: Tier::Lexical, score });
+        }
+    }
+    let (least, asked, stored) = (policy.semantic?, asked.embedding()?, stored.embedding()?);
+    let score = asked.cosine(stored);
+    (score >= least).then_some(Match { tier: Tier::Semantic, score })
 }

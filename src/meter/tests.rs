@@ -99,6 +99,20 @@ fn the_label_sets_stay_bounded_whatever_happens() {
 }
 
 #[test]
+fn k9_03_a_hostile_name_stays_inside_its_label() {
+    let meter = Meter::new();
+    // Only the operator can name a task; still, no name may break the page.
+    for name in ["m\"} 1\nevil_total{x=\"y", "back\\slash\\", "m\r\nSet-Cookie: a=b"] {
+        meter.inference(&TaskName::new(name));
+    }
+    let page = meter.render();
+    assert!(!page.lines().any(|line| line.starts_with("evil_total")));
+    let series: Vec<_> = page.lines().filter(|line| line.starts_with("weir_upstream_inferences_total{")).collect();
+    assert_eq!(series.len(), 3);
+    assert!(series.iter().all(|line| line.ends_with("\"} 1")), "{series:?}");
+}
+
+#[test]
 fn only_one_state_and_one_configuration_hash_are_shown() {
     let meter = Meter::new();
     assert!(has(&meter, r#"weir_load_state{state="unknown"} 1"#));

@@ -60,10 +60,10 @@ pub enum TelemetryError {
     Installed(#[from] TryInitError),
 }
 
-/// Changes the level of the running logger.
-#[derive(Clone, Debug)]
+/// Changes the level of the running logger. The default one changes nothing.
+#[derive(Clone, Debug, Default)]
 pub struct LevelHandle {
-    /// `None` if `WEIR_LOG` decides.
+    /// `None` if `WEIR_LOG` decides, or nobody installed a logger.
     filter: Option<reload::Handle<EnvFilter, Registry>>,
 }
 

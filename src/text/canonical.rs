@@ -1,17 +1,41 @@
-//! The key of the canonical tier.
+//! The key of the canonical tier: what remains of a question once manners are gone.
+//!
+//! A sequence, never a bag. What it drops cannot change an answer: labelled request ids, greetings, `please` and
+//! `thanks` where they are manners and not content, marks at the end of a sentence that asks or orders anyway.
+//! It never drops 吗, negation, digits or pronouns, nor a mark beside a digit, and it leaves the text that is to
+//! be translated or corrected wholly alone. Idempotent: the form of a form is itself.
 
+use std::borrow::Cow;
 use std::fmt;
 
+use super::case::{self, Place};
+use super::polite::{self, Ends};
+use super::token::{Kind, Token, tokenise};
+use super::{Lexicon, noise, tables};
+
+/// Taking one thing away can uncover another; a text that takes more rounds than this is not prose.
+const ROUNDS: usize = 6;
+
 /// A question as the sequence of its words, once width, foldable case, foldable punctuation, politeness
-/// and labelled request ids are gone. Equal forms are the same question; a sequence, never a bag.
+/// and labelled request ids are gone. Equal forms are the same question.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CanonicalForm(Box<str>);
 
 // === impl CanonicalForm ===
 
 impl CanonicalForm {
-    pub(crate) fn new(text: &str) -> Self {
-        Self(text.into())
+    /// The form of a normalised text.
+    #[must_use]
+    pub fn of(lexicon: &Lexicon, normal: &str) -> Self {
+        let mut current = Cow::Borrowed(normal);
+        for _ in 0..ROUNDS {
+            let next = once(lexicon, &current);
+            if next == current {
+                return Self(current.into());
+            }
+            current = Cow::Owned(next);
+        }
+        Self(normal.into())
     }
 
     /// The form as text.
@@ -26,3 +50,103 @@ impl fmt::Debug for CanonicalForm {
         write!(f, "{:?}", self.0)
     }
 }
+
+fn once(lexicon: &Lexicon, text: &str) -> String {
+    let text = noise::strip(text);
+    let tokens = tokenise(lexicon, text);
+    let tokens = polite::strip(&tokens);
+    let tokens = strip_end(tokens);
+    join(&fold_case(lexicon, text, tokens))
+}
+
+/// Marks that end a sentence, or mean nothing at the edge of a text.
+fn ends_sentence(token: &Token<'_>) -> bool {
+    let marks = token.text.trim_matches(['.', '。', '!', ',', ';', '…', '~', '?']);
+    token.kind == Kind::Mark && marks.is_empty()
+}
+
+fn strip_end<'t, 'a>(tokens: &'t [Token<'a>]) -> &'t [Token<'a>] {
+    if Ends::of(tokens) == Ends::AreContent {
+        return tokens;
+    }
+    let asks_anyway = polite::asks_anyway(tokens);
+    let mut kept = tokens;
+    while let Some((last, rest)) = kept.split_last() {
+        let beside_digit = rest.last().is_some_and(|t| t.kind == Kind::Number) && last.text.starts_with('!');
+        let may_go = ends_sentence(last) && !beside_digit && (last.text != "?" || asks_anyway);
+        if rest.is_empty() || !(may_go || last.kind == Kind::Break) {
+            break;
+        }
+        kept = rest;
+    }
+    while let [first, rest @ ..] = kept
+        && ends_sentence(first)
+        && !rest.is_empty()
+    {
+        kept = rest;
+    }
+    kept
+}
+
+fn fold_case<'a>(lexicon: &Lexicon, text: &str, tokens: &[Token<'a>]) -> Vec<Token<'a>> {
+    let mut folded = tokens.to_vec();
+    if !text.bytes().any(|b| b.is_ascii_alphabetic()) {
+        return folded;
+    }
+    let shouted = case::is_shouted(lexicon, text);
+    let of_code =
+        tokens.iter().any(|t| t.kind == Kind::Word && tables::CODE_CUES.contains(&*t.text.to_ascii_lowercase()));
+    let mut before = String::new();
+    for (at, token) in tokens.iter().enumerate() {
+        if token.kind != Kind::Word {
+            before.clear();
+            continue;
+        }
+        let begins =
+            at == 0 || tokens[at - 1].kind == Kind::Break || matches!(&*tokens[at - 1].text, "." | "?" | "!" | "。");
+        let after = tokens.get(at + 1).map_or("", |t| &*t.text);
+        // After a number a letter may be a unit, whose case is its meaning.
+        let is_unit = at > 0
+            && tokens[at - 1].kind == Kind::Number
+            && token.text.len() <= 3
+            && !lexicon.is_common(&token.text.to_ascii_lowercase());
+        if !is_unit {
+            let place = Place { begins, shouted, of_code, before: &before, after };
+            folded[at].text = Cow::Owned(case::fold_word(lexicon, &token.text, place));
+        }
+        before = token.text.to_ascii_lowercase();
+    }
+    folded
+}
+
+/// One blank between tokens, none beside a Chinese one (unless it stood in a list).
+fn join(tokens: &[Token<'_>]) -> String {
+    let mut out = String::with_capacity(tokens.len() * 6);
+    let mut before: Option<&Token<'_>> = None;
+    let mut last_mark = None;
+    for token in tokens {
+        // Twice the same mark says it once.
+        if token.kind == Kind::Mark && matches!(&*token.text, "!" | "?" | "," | ".") && last_mark == Some(&*token.text)
+        {
+            continue;
+        }
+        last_mark = (token.kind == Kind::Mark).then_some(&*token.text);
+        if let Some(before) = before {
+            let han = (before.kind == Kind::Han, token.kind == Kind::Han);
+            let close = match han {
+                (true, true) => !token.spaced,
+                (false, false) => token.kind == Kind::Break || before.kind == Kind::Break,
+                _ => true,
+            };
+            if !close {
+                out.push(' ');
+            }
+        }
+        out.push_str(if token.text == "。" { "." } else { &token.text });
+        before = Some(token);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,8 @@
 
 use crate::domain::Score;
 
+use super::{Kind, Lexicon, number, tokenise};
+
 /// A term, as a 64-bit FNV-1a hash of its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TermId(pub u64);
@@ -28,6 +30,21 @@ impl TermId {
 // === impl TermVector ===
 
 impl TermVector {
+    /// The vector of a canonical text: its words in lower case, numbers by value, no marks.
+    #[must_use]
+    pub fn of(lexicon: &Lexicon, canonical: &str) -> Self {
+        let tokens = tokenise(lexicon, canonical);
+        let terms = tokens.iter().filter(|token| !matches!(token.kind, Kind::Mark | Kind::Break)).map(|token| {
+            let id = match token.kind {
+                Kind::Number => TermId::of(&number::from_digits(&token.text).unwrap_or_else(|| token.text.to_string())),
+                Kind::Word => TermId::of(&token.text.to_lowercase()),
+                _ => TermId::of(&token.text),
+            };
+            (id, lexicon.idf(id))
+        });
+        Self::from_occurrences(terms.collect())
+    }
+
     /// From `(term, idf)` for every occurrence in the text: weight = count / total * idf, scaled to unit
     /// length (the total cancels out in the scaling).
     #[must_use]

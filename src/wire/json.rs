@@ -18,6 +18,10 @@ pub use parse::{Problem, ProblemKind, parse};
 /// The deepest nesting accepted.
 pub const MAX_DEPTH: usize = 128;
 
+/// The most values accepted in one document. A body of nothing but `[],[],` takes up many times its
+/// size once parsed; the largest batch of token numbers that engines take is far below this.
+pub const MAX_VALUES: usize = 2_000_000;
+
 /// A JSON value; objects keep the order of their keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Json<'a> {

@@ -181,6 +181,13 @@ impl Tally {
         self.done
     }
 
+    /// Whether nothing that may still come can save this stream: it has brought an error object or what
+    /// is no JSON. Its event need not be forwarded, the caller is told by an error of ours.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        self.form == Form::Stream && matches!(self.spoilt, Some(Flaw::ErrorObject | Flaw::Garbled))
+    }
+
     /// What the response amounts to if it ends here. At a `[DONE]` that has been taken but not yet
     /// forwarded, [`Ending::Broken`] means that the stream is about to claim an end it never had.
     #[must_use]

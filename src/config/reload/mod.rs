@@ -20,7 +20,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::load::{Loaded, Loader, Texts};
+use super::loader::{Loaded, Loader, Texts};
 use super::overlay::{Layer, Staged};
 use super::problem::{ConfigError, Problem};
 use super::thresholds::Adjustment;

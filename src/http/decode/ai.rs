@@ -21,7 +21,9 @@ pub(super) fn task_in(path: &str) -> Option<&str> {
 /// The same request as a chat completion with one user message.
 pub(super) fn as_chat(body: &Json<'_>) -> Result<Bytes, Refusal> {
     if let Some(unknown) = body.members().iter().find(|member| !FIELDS.contains(&member.key.as_ref())) {
-        return Err(invalid(&unknown.key, &format!("is unknown here; known are {}", FIELDS.join(", "))));
+        // A key may be as long as the body.
+        let key: String = unknown.key.chars().take(64).collect();
+        return Err(invalid(&key, &format!("is unknown here; known are {}", FIELDS.join(", "))));
     }
     let model = Value::from(body::model(body)?);
     let prompt = match body::string(body, "prompt")? {

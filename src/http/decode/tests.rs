@@ -583,6 +583,53 @@ fn other_paths_pass_as_they_are() {
     assert_eq!(names, ["accept-encoding", "content-encoding", "x-task-type"]);
 }
 
+/// Fields that mean something, with values that often do not.
+fn any_fields() -> impl Strategy<Value = Vec<(String, Value)>> {
+    let names = [
+        "model",
+        "messages",
+        "prompt",
+        "input",
+        "temperature",
+        "stop",
+        "n",
+        "seed",
+        "stream",
+        "stream_options",
+        "tools",
+        "max_tokens",
+        "logprobs",
+        "echo",
+        "user",
+        "response_format",
+        "x",
+    ];
+    let content = prop_oneof![
+        Just(json!("Hi")),
+        Just(Value::Null),
+        Just(json!([{"type": "text", "text": "Hi"}])),
+        Just(json!([{"type": "image_url", "image_url": {"url": "a"}}, {"type": "text", "text": ""}])),
+    ];
+    let message = (prop::sample::select(vec!["system", "user", "assistant", "tool"]), content)
+        .prop_map(|(role, content)| json!({"role": role, "content": content}));
+    let value = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        (0..3_i64).prop_map(Value::from),
+        (0.0..2.0_f64).prop_map(Value::from),
+        "[a-c]{0,2}".prop_map(Value::from),
+        prop::collection::vec(message, 0..4).prop_map(Value::from),
+        Just(json!({"b": 1, "a": [0.0]})),
+    ];
+    prop::collection::vec((prop::sample::select(names.to_vec()), value), 0..6).prop_map(|fields| {
+        let base =
+            [("model", json!("m")), ("messages", json!([{"role": "user", "content": "Hi"}])), ("prompt", json!("Hi"))];
+        let mut seen = std::collections::HashSet::new();
+        let all = fields.into_iter().chain(base).filter(|(name, _)| seen.insert(*name));
+        all.map(|(name, value)| (name.to_owned(), value)).collect()
+    })
+}
+
 proptest! {
     #[test]
     fn calls_that_differ_beside_the_question_never_share(
@@ -597,6 +644,21 @@ proptest! {
         };
         let same = a == b || (a.2 == 0 && b.2 == 0 && (a.0, a.1, &a.3) == (b.0, b.1, &b.3));
         prop_assert_eq!(made(&a).scope == made(&b).scope, same);
+    }
+
+    #[test]
+    fn the_form_of_a_body_never_matters(fields in any_fields(), route in prop::sample::select(&Route::ALL[..4])) {
+        let reversed: Value = fields.iter().rev().map(|(key, value)| (key.clone(), value.clone())).collect();
+        let forward: Value = fields.into_iter().collect();
+        let plain = send(route, &[], forward.to_string().as_bytes());
+        let other = send(route, &[], serde_json::to_string_pretty(&reversed).unwrap().as_bytes());
+        match (plain, other) {
+            (Ok(plain), Ok(other)) => {
+                prop_assert_eq!((plain.scope, plain.question), (other.scope, other.question));
+                prop_assert_eq!((plain.sharing, plain.mode), (other.sharing, other.mode));
+            }
+            (plain, other) => prop_assert!(plain.is_err() && other.is_err()),
+        }
     }
 
     #[test]

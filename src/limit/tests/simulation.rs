@@ -47,6 +47,11 @@ impl Backend {
         self.total.fetch_add(by, Relaxed);
     }
 
+    async fn shrink(&self, by: u32) {
+        self.slots.acquire_many(by).await.unwrap().forget();
+        self.total.fetch_sub(by, Relaxed);
+    }
+
     fn running(&self) -> u32 {
         self.inside.load(Relaxed).min(self.total())
     }
@@ -172,6 +177,17 @@ async fn a_backend_that_grows_is_used_again_in_full() {
     probe(60, &gate, &backend).await;
     let busy = backend.utilisation(Duration::from_mins(1));
     assert!(busy > 0.95, "16 slots were only {busy} busy: {:?}", gate.status());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_backend_that_shrinks_is_not_flooded() {
+    let (gate, backend) = (gate(Config::default()), Backend::new(16));
+    let (_crowd, _) = crowd(64, &gate, &backend, Duration::from_secs(1));
+    probe(60, &gate, &backend).await;
+    backend.shrink(12).await;
+    probe(30, &gate, &backend).await;
+    let waited_inside = probe(60, &gate, &backend).await;
+    assert!(waited_inside < 6.0, "{waited_inside} of 60 waited inside the 4 slots: {:?}", gate.status());
 }
 
 #[tokio::test(start_paused = true)]

@@ -46,7 +46,9 @@ fn spellings_that_may_share_have_one_task() {
     for spellings in [
         ["What is photosynthesis?", "ｗｈａｔ　ｉｓ photosynthesis", "please,  WHAT is photosynthesis?"],
         ["Describe the water cycle.", "Could you describe the water cycle?", "describe  the water cycle"],
+        ["what is photosynthesis", "Hi there, what is photosynthesis", "[req-ab12] Excuse me, what is photosynthesis"],
         ["介绍北京", "请介绍北京", "能不能介绍北京？"],
+        ["翻译：早上好", "您好，请翻译：早上好", "[request_id=17] 麻烦翻译：早上好"],
         ["总结：今天下雨", "麻烦您总结：今天下雨", "可以帮我总结:今天下雨？"],
     ] {
         let tasks = spellings.map(detected);

@@ -35,8 +35,10 @@ pub enum Veto {
     Asked,
     /// Another person is spoken of: my, your, her.
     Person,
-    /// A condition stands in one only: if, unless, without.
+    /// A condition or a relation differs: if, unless, without, from, to.
     Condition,
+    /// Another thing is to be done: summarize, translate, compare.
+    Task,
     /// The language or script of the reply differs.
     Language,
     /// A name of a person, place, organisation or product differs.
@@ -53,7 +55,7 @@ pub enum Veto {
 
 impl Veto {
     /// All reasons, for metrics.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Code,
         Self::Quote,
         Self::Identifier,
@@ -68,6 +70,7 @@ impl Veto {
         Self::Asked,
         Self::Person,
         Self::Condition,
+        Self::Task,
         Self::Language,
         Self::Name,
         Self::Order,
@@ -93,6 +96,7 @@ impl Veto {
             Self::Asked => "asked",
             Self::Person => "person",
             Self::Condition => "condition",
+            Self::Task => "task",
             Self::Language => "language",
             Self::Name => "name",
             Self::Order => "order",

@@ -26,6 +26,8 @@ const SEED: u64 = 10_000;
 /// Of a hundred times that somebody comes back to a question, it is one of the last [`RECENT`] requests.
 const COMES_BACK_SOON: usize = 70;
 const RECENT: usize = 200;
+/// The busiest moment, as a fraction of the day.
+const PEAK: f64 = 0.6;
 
 /// One question: its task and its wordings, the first of which is asked first.
 #[derive(Clone, Debug)]
@@ -69,7 +71,8 @@ pub(super) fn entries() -> Vec<Entry> {
 fn time_of_day(dice: &mut Dice) -> f64 {
     loop {
         let time = dice.fraction();
-        let busy = 1.0 - 0.5 * (std::f64::consts::TAU * (time - 0.15)).cos();
+        let from_peak = (time - PEAK).abs();
+        let busy = 1.5 - 2.0 * from_peak.min(1.0 - from_peak);
         if dice.fraction() * 1.5 < busy {
             return time;
         }

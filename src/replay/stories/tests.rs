@@ -37,7 +37,7 @@ fn bytes(entries: &[Entry]) -> Vec<u8> {
 #[test]
 fn a_story_is_the_same_to_the_byte_every_time() {
     // A change of these hashes is a change of what the README's figures were measured with.
-    for (story, hash) in [(Story::Founding, "FOUNDING"), (Story::Mixed, "MIXED")] {
+    for (story, hash) in [(Story::Founding, "999379ddcf4123f3"), (Story::Mixed, "a63c6e1c7b40fcb1")] {
         assert_eq!(blake3::hash(&bytes(&story.entries())).to_hex()[..16], *hash, "{story:?}");
     }
 }

@@ -92,6 +92,11 @@ fn write_string(text: &str, out: &mut String) {
 
 /// `digits` or `digits e exponent`, without needless zeros.
 fn write_number(spelled: &str, out: &mut String) {
+    // Most numbers are token ids, and canonical as they stand.
+    if spelled.bytes().all(|byte| byte.is_ascii_digit()) && (spelled == "0" || !spelled.ends_with('0')) {
+        out.push_str(spelled);
+        return;
+    }
     let Some(decimal) = Decimal::of(spelled) else {
         out.push_str(spelled);
         return;

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use memchr::memchr2;
 
-use super::{Json, MAX_DEPTH, Member, Number};
+use super::{Json, MAX_DEPTH, MAX_VALUES, Member, Number};
 
 /// Why bytes are not the JSON that we accept, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -37,6 +37,9 @@ pub enum ProblemKind {
     /// Nested deeper than [`MAX_DEPTH`].
     #[error("nesting is too deep")]
     TooDeep,
+    /// More values than [`MAX_VALUES`].
+    #[error("too many values")]
+    TooMany,
     /// The same key twice in one object.
     #[error("duplicate key")]
     DuplicateKey,
@@ -51,6 +54,9 @@ pub enum ProblemKind {
     UnexpectedEnd,
 }
 
+/// How much of a path is told, in characters: a key may be as long as the document.
+const SHOWN: usize = 256;
+
 /// Parses one document, strictly.
 pub fn parse(bytes: &[u8]) -> Result<Json<'_>, Problem> {
     let whole = |kind, at| Problem { kind, path: None, at };
@@ -58,7 +64,7 @@ pub fn parse(bytes: &[u8]) -> Result<Json<'_>, Problem> {
         return Err(whole(ProblemKind::ByteOrderMark, 0));
     }
     let text = std::str::from_utf8(bytes).map_err(|error| whole(ProblemKind::NotUtf8, error.valid_up_to()))?;
-    let mut parser = Parser { text, at: 0, path: Vec::new() };
+    let mut parser = Parser { text, at: 0, values: 0, path: Vec::new() };
     parser.skip_space();
     if parser.peek().is_none() {
         return Err(whole(ProblemKind::Empty, parser.at));
@@ -74,6 +80,8 @@ pub fn parse(bytes: &[u8]) -> Result<Json<'_>, Problem> {
 struct Parser<'a> {
     text: &'a str,
     at: usize,
+    /// How many values have begun.
+    values: usize,
     /// The steps from the root to the value at hand; its length is the depth.
     path: Vec<Step<'a>>,
 }
@@ -87,6 +95,10 @@ enum Step<'a> {
 
 impl<'a> Parser<'a> {
     fn value(&mut self) -> Result<Json<'a>, Problem> {
+        self.values += 1;
+        if self.values > MAX_VALUES {
+            return Err(self.problem(ProblemKind::TooMany));
+        }
         match self.peek() {
             Some(b'{') => self.object(),
             Some(b'[') => self.array(),
@@ -268,6 +280,7 @@ impl<'a> Parser<'a> {
 
     fn problem(&self, kind: ProblemKind) -> Problem {
         let path: String = self.path.iter().enumerate().map(|(depth, step)| step.shown(depth)).collect();
+        let path: String = path.chars().take(SHOWN).collect();
         Problem { kind, path: (!path.is_empty()).then_some(path), at: self.at }
     }
 }

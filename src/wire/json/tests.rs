@@ -28,6 +28,13 @@ fn a_key_given_twice_is_refused_with_its_path() {
 }
 
 #[test]
+fn an_error_tells_only_the_beginning_of_a_long_path() {
+    let key = "k".repeat(100_000);
+    let (_, path) = refused(format!(r#"{{"{key}":1,"{key}":2}}"#).as_bytes());
+    assert_eq!(path.map(|path| path.len()), Some(256));
+}
+
+#[test]
 fn a_key_given_twice_is_found_among_many() {
     let many: Vec<String> = (0..1000).map(|n| format!("\"k{n}\":{n}")).collect();
     assert_eq!(
@@ -64,6 +71,8 @@ fn what_two_readers_could_understand_differently_is_refused() {
         assert_eq!(refused(bytes).0, kind, "{}", String::from_utf8_lossy(bytes));
     }
     assert_eq!(refused(b"\"a\nb\"").0, ProblemKind::Malformed);
+    let many = format!("[{}0]", "0,".repeat(MAX_VALUES));
+    assert_eq!(refused(many.as_bytes()).0, ProblemKind::TooMany);
     let as_deep_as_allowed = [b"[".repeat(128), b"]".repeat(128)].concat();
     assert!(parse(&as_deep_as_allowed).is_ok());
 }

@@ -67,6 +67,7 @@ fn an_error_in_a_success_is_no_answer() {
     assert_eq!(whole(ONE, error), Ending::Unshareable(Flaw::ErrorObject));
     assert_eq!(whole(ONE, r#"{"object":"error","message":"no"}"#), Ending::Unshareable(Flaw::ErrorObject));
     assert_eq!(streamed(ONE, &[ROLE, HI, error, STOP, DONE]).ending(), Ending::Broken(Flaw::ErrorObject));
+    assert!(streamed(ONE, &[ROLE, HI, error]).has_failed() && !streamed(ONE, &[ROLE, HI]).has_failed());
     assert_eq!(whole(ONE, &chat("\"stop\"").replacen('{', r#"{"error":null,"#, 1)), Ending::Complete);
 }
 
