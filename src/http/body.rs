@@ -77,7 +77,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_slow_line_that_makes_way_is_waited_for() {
-        let body = read(trickle(20 << 10, Duration::from_secs(8), 5), &config()).await.unwrap();
+        let body = read(trickle(20 << 10, Duration::from_millis(6500), 5), &config()).await.unwrap();
         assert_eq!(body.len(), 100 << 10);
     }
 

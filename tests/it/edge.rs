@@ -263,9 +263,23 @@ async fn k12_05_callers_reach_every_kind_of_address() {
     }
 }
 
-/// Every log line of this thread, at the finest level.
+/// Every log line of this process from now on, at the finest level.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Log {
+    fn begin() -> Self {
+        let log = Self::default();
+        let writer = log.clone();
+        let lines = tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_writer(move || writer.clone());
+        lines.init();
+        log
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
 
 impl std::io::Write for Log {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
@@ -280,11 +294,7 @@ impl std::io::Write for Log {
 
 #[tokio::test]
 async fn k11_03_no_key_comes_out_anywhere() {
-    let log = Log::default();
-    let writer = log.clone();
-    let subscriber =
-        tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_writer(move || writer.clone());
-    let _logging = tracing::subscriber::set_default(subscriber.finish());
+    let log = Log::begin();
     let door = Door::with(|setting| setting.upstream.api_key = Secret::new("sk-operator-secret")).await;
     door.sim.queue_faults([Fault::Status { status: 401, retry_after: None }]);
     let mut with_key = ask("How many moons does Mars have?");
@@ -300,9 +310,8 @@ async fn k11_03_no_key_comes_out_anywhere() {
     }
     seen.push(door.meter.render());
     seen.push(door.admin(Method::GET, "/admin/config", Some(TOKEN), Value::Null).await.text);
-    let logged = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
-    assert!(logged.contains("refused"), "the log is on: {logged}");
-    seen.push(logged);
+    assert!(log.text().contains("refused"), "the log is on");
+    seen.push(log.text());
     for text in seen {
         for key in ["sk-operator-secret", KEY, "sk-in-the-body", "sk-in-the-query", TOKEN] {
             assert!(!text.contains(key), "{key} in {text}");
