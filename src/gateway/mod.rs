@@ -15,6 +15,7 @@ mod served;
 mod tests;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use tokio::time::{Instant, timeout};
@@ -35,6 +36,9 @@ pub use crate::upstream::PassBody;
 use arrivals::ArrivalBook;
 pub use policy::{Policies, TaskPatch, TaskPolicy};
 pub use served::{Record, Reply, Served, StoredMark};
+
+/// What a caller who gave up in the queue is told to wait; the queue itself moves on meanwhile.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// What a reload replaces as a whole.
 pub struct Live {
@@ -278,7 +282,7 @@ async fn await_head(
     found: Option<Match>,
 ) -> Result<Served, Refusal> {
     let head = match call.patience {
-        Some(patience) => timeout(patience, seat.head()).await.unwrap_or(Err(Refusal::TooLate)),
+        Some(patience) => timeout(patience, seat.head()).await.unwrap_or_else(|_| Err(too_late(&seat))),
         None => seat.head().await,
     };
     match head {
@@ -292,4 +296,9 @@ async fn await_head(
             Err(refusal)
         }
     }
+}
+
+/// Still waiting for the GPU is the queue's fault, anything later the upstream's.
+fn too_late(seat: &Seat) -> Refusal {
+    if seat.has_departed() { Refusal::TooLate } else { Refusal::Busy { retry_after: RETRY_AFTER } }
 }

@@ -107,6 +107,15 @@ pub(super) fn ask(question: &str) -> Call {
 impl World {
     /// Out-of-the-box policies, except for what `change` does to the window.
     pub(super) fn new(otherwise: Act, change: impl FnOnce(&mut flights::Config)) -> Self {
+        Self::build(otherwise, change, limit::Config::default())
+    }
+
+    /// The same with another gate.
+    pub(super) fn with_admission(otherwise: Act, admission: limit::Config) -> Self {
+        Self::build(otherwise, |_| {}, admission)
+    }
+
+    fn build(otherwise: Act, change: impl FnOnce(&mut flights::Config), admission: limit::Config) -> Self {
         let mut window = flights::Config::default();
         change(&mut window);
         let policies = Policies::new(&Arc::new(window), &std::collections::BTreeMap::new()).unwrap();
@@ -123,7 +132,7 @@ impl World {
             matcher,
             embedder: Arc::new(NoEmbedder),
             cache: Arc::new(cache),
-            gate: GpuGate::new(limit::Config::default(), meter.clone()),
+            gate: GpuGate::new(admission, meter.clone()),
             meter,
         };
         let live = Live {
