@@ -3,7 +3,7 @@
 //! What lives as long as the process (cache, flights, bucket level, tenant key, model) is made once here; what
 //! a reload replaces goes through [`House::apply`], whole or not at all.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
 use tokio_util::sync::CancellationToken;
@@ -33,15 +33,16 @@ pub struct House {
     gate: GpuGate,
     tenants: TenantKey,
     upstream: Mutex<Connection>,
+    meter: Meter,
     background: TaskTracker,
     stopping: CancellationToken,
 }
 
-/// The upstream in force. Its connections are tended until another takes its place.
+/// The upstream in force, attended until another takes its place or the process stops.
 struct Connection {
     config: upstream::Config,
     client: Arc<HttpUpstream>,
-    tending: CancellationToken,
+    attended: CancellationToken,
 }
 
 /// What a configuration that passed its checks still cannot do.
@@ -71,7 +72,7 @@ impl House {
             meter: meter.clone(),
         };
         let tenants = TenantKey::random();
-        let connection = Connection::open(&config.upstream, &background, &stopping)?;
+        let connection = Connection::open(&config.upstream, &stopping)?;
         let gateway = Gateway::new(live(config, &connection)?, engines);
         let edge = Arc::new(Edge {
             gateway: Arc::clone(&gateway),
@@ -79,24 +80,25 @@ impl House {
             config: config.server.clone(),
             life: Lifecycle::default(),
         });
-        let house =
-            Self { gateway, edge, embedder, gate, tenants, upstream: Mutex::new(connection), background, stopping };
-        house.watch_load(config, meter);
+        let meter = meter.clone();
+        let upstream = Mutex::new(connection);
+        let house = Self { gateway, edge, embedder, gate, tenants, upstream, meter, background, stopping };
+        house.attend(&house.connection(), config);
         Ok(house)
     }
 
     /// Puts another configuration in force. An error changes nothing.
     pub fn apply(&self, config: &Config) -> Result<(), ApplyError> {
-        let mut current = self.upstream.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.connection();
         let other = (current.config != config.upstream)
-            .then(|| Connection::open(&config.upstream, &self.background, &self.stopping))
+            .then(|| Connection::open(&config.upstream, &self.stopping))
             .transpose()?;
         let rules = rules(config, &self.tenants)?;
         let live = live(config, other.as_ref().unwrap_or(&current))?;
         // Nothing can fail from here on.
         if let Some(other) = other {
-            let former = std::mem::replace(&mut *current, other);
-            former.tending.cancel();
+            std::mem::replace(&mut *current, other).attended.cancel();
+            self.attend(&current, config);
         }
         self.edge.rules.store(Arc::new(rules));
         self.gate.reconfigure(config.admission.clone());
@@ -104,11 +106,19 @@ impl House {
         Ok(())
     }
 
-    /// Reads the backend's load and tells the gate.
-    fn watch_load(&self, config: &Config, meter: &Meter) {
+    fn connection(&self) -> MutexGuard<'_, Connection> {
+        self.upstream.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins the background work that an upstream needs until another takes its place: keeping its
+    /// connections young, and reading its load for the gate.
+    fn attend(&self, connection: &Connection, config: &Config) {
+        let until = connection.attended.clone();
+        let (client, tended) = (Arc::clone(&connection.client), until.clone());
+        self.background.spawn(async move { client.tend(tended).await });
         let sources = load::sources(&config.load, std::slice::from_ref(&config.upstream.url));
-        let (probe, mut observed) = LoadProbe::new(sources, config.load.clone(), meter.clone());
-        self.background.spawn(probe.run(self.stopping.clone()));
+        let (probe, mut observed) = LoadProbe::new(sources, config.load.clone(), self.meter.clone());
+        self.background.spawn(probe.run(until));
         let gate = self.gate.clone();
         self.background.spawn(async move {
             // Ends with the probe, which holds the sender.
@@ -122,16 +132,9 @@ impl House {
 // === impl Connection ===
 
 impl Connection {
-    fn open(
-        config: &upstream::Config,
-        background: &TaskTracker,
-        stopping: &CancellationToken,
-    ) -> Result<Self, ApplyError> {
+    fn open(config: &upstream::Config, stopping: &CancellationToken) -> Result<Self, ApplyError> {
         let client = HttpUpstream::new(config.clone()).map_err(|error| ApplyError(error.to_string()))?;
-        let (client, tending) = (Arc::new(client), stopping.child_token());
-        let (tended, until) = (Arc::clone(&client), tending.clone());
-        background.spawn(async move { tended.tend(until).await });
-        Ok(Self { config: config.clone(), client, tending })
+        Ok(Self { config: config.clone(), client: Arc::new(client), attended: stopping.child_token() })
     }
 }
 

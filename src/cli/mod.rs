@@ -30,7 +30,7 @@ enum Command {
     /// Validate a configuration, or print every default
     Check(check::Args),
     /// Say what each tier and the guard think of two texts
-    Explain(explain::ExplainArgs),
+    Explain(explain::Args),
     /// Run a simulated GPU server that speaks the OpenAI wire format
     Sim(sim::Args),
     /// Send a recorded or generated day through the gateway and compare it with a direct run
@@ -45,19 +45,11 @@ impl Cli {
         match self.command {
             Command::Serve(args) => on_runtime(serve::run(args)),
             Command::Check(args) => check::run(&args),
-            Command::Explain(args) => explain_texts(&args),
+            Command::Explain(args) => on_runtime(explain::run(args)),
             Command::Sim(args) => on_runtime(sim::run(args)),
             Command::Replay(args) => on_runtime(replay::run(args)),
         }
     }
-}
-
-fn explain_texts(args: &explain::ExplainArgs) -> anyhow::Result<ExitCode> {
-    let policies = crate::gateway::Policies::default();
-    let policy = policies.of(&crate::domain::TaskName::new(&args.task)).matching(crate::domain::Sharing::ByMeaning);
-    let matcher = crate::matching::Matcher::new(std::sync::Arc::new(crate::text::Lexicon::load()));
-    explain::run(args, &matcher, &policy, None)?;
-    Ok(ExitCode::SUCCESS)
 }
 
 fn on_runtime(command: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow::Result<ExitCode> {

@@ -167,7 +167,9 @@ impl TaskPolicy {
         if self.ttl.is_zero() || self.ttl > Duration::from_hours(30 * 24) {
             return refuse("ttl", "must be above 0 and at most 30d");
         }
-        self.window.check().or_else(|error| refuse(error.key, error.reason))
+        self.window
+            .check()
+            .or_else(|error| refuse(if error.key == "length" { "window_length" } else { error.key }, error.reason))
     }
 }
 

@@ -5,8 +5,8 @@
 //! true rewordings in every model measured. So a tier only proposes, and the guard accepts a proposal only
 //! if it can say of every difference why it does not matter. Doubt means no merge.
 
-pub mod detect;
 mod align;
+pub mod detect;
 mod explain;
 mod features;
 mod guard;
