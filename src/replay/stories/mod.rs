@@ -37,14 +37,12 @@ impl Story {
         }
     }
 
-    /// A simulated GPU that a direct run keeps 60-80% busy.
+    /// A simulated GPU that a direct run of the founding story keeps 60-80% busy, and the mixed day at its peak.
     #[must_use]
     pub fn sim(self) -> SimConfig {
-        let slots = match self {
-            Self::Founding => 24,
-            Self::Mixed => 20,
-        };
-        SimConfig { slots, ..SimConfig::default() }
+        match self {
+            Self::Founding | Self::Mixed => SimConfig { slots: 24, ..SimConfig::default() },
+        }
     }
 
     /// How much faster than its own pace it is replayed if nobody says otherwise: a day in two minutes.
