@@ -6,14 +6,18 @@
 //! if it can say of every difference why it does not matter. Doubt means no merge.
 
 pub mod detect;
+mod align;
 mod explain;
 mod features;
 mod guard;
 mod matcher;
 mod verdict;
 
-pub use explain::{Explanation, TierReport};
+pub use explain::{Difference, Explanation, Steps, TierReport};
 pub use features::Features;
 pub use guard::Veto;
 pub use matcher::{MatchPolicy, Matcher};
 pub use verdict::Verdict;
+
+#[cfg(test)]
+mod tests;
