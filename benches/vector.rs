@@ -1,7 +1,7 @@
 //! Where a graph begins to pay: search and insert of the flat index and of HNSW, by size.
 //!
-//! `cargo bench --bench vector`. The default of `vector::Config::hnsw_from` comes from here: every miss of
-//! the cache searches once and inserts once, so the sum of the two decides, not the search alone. Building
+//! `cargo bench --bench vector`. The default of `vector::Config::hnsw_from` comes from here: it is where the
+//! searches, which callers wait for, take the same time; inserts happen behind the answer. Building
 //! the graphs takes a minute or two before their first figure.
 
 use divan::{Bencher, black_box};
