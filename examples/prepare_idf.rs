@@ -83,11 +83,15 @@ fn english(texts: &[&String]) -> BTreeMap<String, f64> {
     kept.map(|(word, count)| (word, (all / f64::from(count)).ln().clamp(0.01, UNKNOWN))).collect()
 }
 
-/// Words that people who use capitals write in small letters: those are words, not only names.
+/// Words that people who use capitals write in small letters, at least once for each time that they capitalise them
+/// inside a sentence: those are words, and not only names.
 fn written_small(texts: &[&String]) -> HashSet<String> {
-    let mut small = HashSet::new();
+    let mut balance: HashMap<String, i64> = HashMap::new();
     for text in texts.iter().filter(|text| text.starts_with(|c: char| c.is_ascii_uppercase())) {
-        small.extend(words(text).filter(|word| word.bytes().all(|b| b.is_ascii_lowercase())).map(str::to_owned));
+        for word in words(text).skip(1) {
+            let small = word.bytes().all(|b| b.is_ascii_lowercase() || b == b'\'');
+            *balance.entry(word.to_ascii_lowercase()).or_default() += if small { 1 } else { -1 };
+        }
     }
-    small
+    balance.into_iter().filter(|(_, balance)| *balance >= 0).map(|(word, _)| word).collect()
 }

@@ -1,7 +1,7 @@
 //! The result cache: complete answers, found again by equal text, by canonical form, by words or by meaning.
 //!
 //! Everything is partitioned by Scope, so an answer of another tenant, model or parameter set cannot be
-//! found at all. Indexes only propose: every candidate passes [`Matcher::compare`], the same decision that
+//! found at all. Indexes only propose: every candidate passes [`Matcher::compare`](crate::matching::Matcher::compare), the same decision that
 //! serves the window and the late join. Expired entries are never served, whatever their index says.
 //!
 //! Moka bounds the store (entries and bytes) and forgets; expiry that we reason about lives in the entry,
@@ -23,7 +23,7 @@ use crate::domain::{Answer, EntryId, Match, ScopeId, bytes_text};
 use crate::matching::{Features, MatchPolicy, Veto};
 use crate::text::Fingerprint;
 
-pub use store::ResultCache;
+pub use store::{LEAST_KINSHIP, ResultCache};
 
 /// Bounds of the result cache.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

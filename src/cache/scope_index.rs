@@ -80,6 +80,12 @@ impl ScopeIndex {
         self.vectors.len() > 0
     }
 
+    /// Whether an entry might be found by meaning: there are embeddings, and (as far as words are indexed) some
+    /// entry might share words with the question.
+    pub(super) fn may_have_kin(&self, question: &Features, least: Score) -> bool {
+        self.has_vectors() && (self.lexical.is_empty() || self.lexical.could_reach(question.terms(), least))
+    }
+
     pub(super) fn is_graph(&self) -> bool {
         self.vectors.is_graph()
     }

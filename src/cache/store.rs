@@ -16,6 +16,10 @@ use crate::matching::{Features, MatchPolicy, Matcher, Verdict};
 use crate::text::Fingerprint;
 use crate::vector;
 
+/// The guard accepts a rewording only if every word that carries content is explained, so a question that
+/// shares next to no words (by TF-IDF cosine) with anything stored is not worth an embedding.
+pub const LEAST_KINSHIP: Score = Score::A_FIFTH;
+
 type Key = (ScopeId, Fingerprint);
 
 /// Complete answers by Scope. All methods are cheap to call from any task, except those that say otherwise.
@@ -71,10 +75,10 @@ impl ResultCache {
         self.indexes.by_scope.contains_key(scope)
     }
 
-    /// Whether the Scope holds anything that an embedding could find.
+    /// Whether an embedding of the question might find anything in the Scope.
     #[must_use]
-    pub fn has_vectors(&self, scope: &ScopeId) -> bool {
-        self.indexes.by_scope.get(scope).is_some_and(|index| read(&index).has_vectors())
+    pub fn may_have_kin(&self, scope: &ScopeId, question: &Features) -> bool {
+        self.indexes.by_scope.get(scope).is_some_and(|index| read(&index).may_have_kin(question, LEAST_KINSHIP))
     }
 
     /// Whether [`ResultCache::put`] and [`ResultCache::embedded`] take milliseconds in this Scope.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use bytes::Bytes;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::sim::SimSize;
@@ -166,7 +167,7 @@ impl Upstream {
     ) -> RunFigures {
         let upstream = Target::new(&self.url);
         // A real upstream knows neither page; then there are no figures of its GPU.
-        let _ = upstream.post("/sim/reset").await;
+        let _ = upstream.post("/sim/reset", Bytes::new()).await;
         let bar = progress(name, entries.len());
         let samples = send(entries, &Target::new(url), pace, book, &bar).await;
         bar.finish_and_clear();

@@ -1,7 +1,7 @@
 //! The configuration: one typed tree that composes what the engines themselves declare.
 //!
 //! Every engine owns its `Config`, its `Default` and its `check()`; here they only get a section name. A file
-//! becomes a [`Config`] in one direction: text -> [`Document`](document) with places -> environment filled in ->
+//! becomes a [`Config`] in one direction: text -> a document with places -> environment filled in ->
 //! types -> overlay and live thresholds over it -> checks. Whatever fails on the way, the result is a
 //! [`ConfigError`] that names everything found, and whoever had a configuration keeps it.
 

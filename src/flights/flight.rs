@@ -149,6 +149,12 @@ impl Seat {
         (self.flight.id, self.flight.state().boarded)
     }
 
+    /// Whether the inference has started.
+    #[must_use]
+    pub fn has_departed(&self) -> bool {
+        !matches!(self.flight.state().phase, Phase::Gathering)
+    }
+
     /// Waits for the response head.
     pub async fn head(&mut self) -> Result<Arc<Head>, Refusal> {
         self.wait_for(|state, _| match (&state.head, &state.phase) {

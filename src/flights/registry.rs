@@ -45,10 +45,11 @@ pub enum Boarding {
 // === impl Flights ===
 
 impl Flights {
-    /// Whether the Scope has a flight that a question could be compared with.
+    /// Whether the Scope has a flight whose question is like that, among those that would be compared.
     #[must_use]
-    pub fn any(&self, scope: &ScopeId) -> bool {
-        self.by_scope.contains_key(scope)
+    pub fn any(&self, scope: &ScopeId, like: impl FnMut(&Features) -> bool) -> bool {
+        let Some(flights) = self.by_scope.get(scope) else { return false };
+        flights.iter().rev().take(MOST_COMPARED).map(|flight| &*flight.question).any(like)
     }
 
     /// Flights that are listed now, landed ones within their linger included.

@@ -154,8 +154,9 @@ impl Journey {
     async fn admit(&self) -> Result<Permit, Landing> {
         let gate = &self.gateway.engines.gate;
         let cost = gate.cost(&self.call.task, self.call.max_tokens);
-        let deadline = self.call.patience.map(|patience| Instant::now() + patience);
-        gate.admit(cost, deadline).await.map_err(|busy| Landing::TooLate { retry_after: busy.retry_after })
+        // No deadline: the first caller's patience is not that of those who joined. When all have left, the
+        // flight is abandoned, and its place in the queue with it.
+        gate.admit(cost, None).await.map_err(|busy| Landing::TooLate { retry_after: busy.retry_after })
     }
 
     /// The caller's own bytes, but for the named splices.
@@ -215,5 +216,13 @@ impl Journey {
 
     fn policy(&self) -> &TaskPolicy {
         self.live.policies.of(&self.call.task)
+    }
+}
+
+/// However the task ends, a panic included: nobody waits for ever, and nobody finds a dead flight.
+impl Drop for Journey {
+    fn drop(&mut self) {
+        self.pilot.land(Landing::Lost);
+        self.gateway.flights.remove(&self.pilot);
     }
 }

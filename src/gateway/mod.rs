@@ -15,13 +15,14 @@ mod served;
 mod tests;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::cache::{Freshness, Hit, Lookup, ResultCache};
+use crate::cache::{Freshness, Hit, LEAST_KINSHIP, Lookup, ResultCache};
 use crate::domain::{Call, Match, Refusal, Route, Sharing, Source, TaskName};
 use crate::embed::Embedder;
 use crate::flights::{Boarding, Flights, LateJoin, WindowMode};
@@ -35,6 +36,9 @@ pub use crate::upstream::PassBody;
 use arrivals::ArrivalBook;
 pub use policy::{Policies, TaskPatch, TaskPolicy};
 pub use served::{Record, Reply, Served, StoredMark};
+
+/// What a caller who gave up in the queue is told to wait; the queue itself moves on meanwhile.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// What a reload replaces as a whole.
 pub struct Live {
@@ -153,7 +157,8 @@ impl Gateway {
             }
         }
         let least = matching.semantic?;
-        if !cache.has_vectors(scope) && !self.flights.any(scope) {
+        let is_kin = |flown: &Features| flown.terms().cosine(question.terms()) >= LEAST_KINSHIP;
+        if !cache.may_have_kin(scope, question) && !self.flights.any(scope, is_kin) {
             return None;
         }
         self.embed(question).await;
@@ -277,7 +282,7 @@ async fn await_head(
     found: Option<Match>,
 ) -> Result<Served, Refusal> {
     let head = match call.patience {
-        Some(patience) => timeout(patience, seat.head()).await.unwrap_or(Err(Refusal::TooLate)),
+        Some(patience) => timeout(patience, seat.head()).await.unwrap_or_else(|_| Err(too_late(&seat))),
         None => seat.head().await,
     };
     match head {
@@ -291,4 +296,9 @@ async fn await_head(
             Err(refusal)
         }
     }
+}
+
+/// Still waiting for the GPU is the queue's fault, anything later the upstream's.
+fn too_late(seat: &Seat) -> Refusal {
+    if seat.has_departed() { Refusal::TooLate } else { Refusal::Busy { retry_after: RETRY_AFTER } }
 }

@@ -51,6 +51,10 @@ async fn stream(mut body: Body, tally: &mut Tally, pilot: &Pilot) -> Result<(), 
     while let Some(chunk) = body.next().await {
         splitter.push(chunk?, &mut events).map_err(|_| UpstreamFailure::TooLarge)?;
         publish(&mut events, tally, pilot)?;
+        if tally.has_failed() {
+            // The upstream has told the callers itself what went wrong; nothing worth having follows.
+            return Ok(());
+        }
     }
     events.extend(splitter.finish());
     publish(&mut events, tally, pilot)?;

@@ -50,7 +50,7 @@ pub(super) struct State {
 /// What the gate looks like from outside.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Status {
-    /// Refill in tokens per second; infinite while the gate is open.
+    /// Refill in tokens per second; infinite while the load or the backend's capacity is unknown.
     pub rate: f64,
     /// Tokens in the bucket; negative if inferences cost more than was estimated.
     pub tokens: f64,
@@ -174,7 +174,7 @@ impl State {
 
     pub(super) fn status(&self, now: Tick) -> Status {
         Status {
-            rate: if self.is_open() { f64::INFINITY } else { self.bucket.rate().tokens_per_second() },
+            rate: if self.is_unlimited() { f64::INFINITY } else { self.bucket.rate().tokens_per_second() },
             tokens: self.bucket.level(now),
             in_flight: self.in_flight,
             queued: self.queued,
@@ -182,18 +182,18 @@ impl State {
         }
     }
 
-    /// Whether inferences are let in whatever the level: the load is unknown, nothing is learned yet, or
-    /// the backend has a free slot, so that there is nothing to protect and waiting would be pure loss.
+    /// Whether inferences are let in whatever the level: there is no limit, or the backend has a free slot,
+    /// so that there is nothing to protect and waiting would be pure loss. Slots are compared with our own
+    /// count and not with the last reading, which may be an interval old.
     fn is_open(&self) -> bool {
-        if self.load == Load::Unknown {
-            return true;
-        }
-        match (self.fixed, self.learner.capacity()) {
-            (Some(_), _) => false,
-            (None, None) => true,
-            // Our own count and not the last reading, which may be an interval old.
-            (None, Some(capacity)) => f64::from(self.in_flight) + 1.0 <= capacity.slots,
-        }
+        self.is_unlimited()
+            || self.fixed.is_none()
+                && self.learner.capacity().is_some_and(|capacity| f64::from(self.in_flight) + 1.0 <= capacity.slots)
+    }
+
+    /// Whether there is no rate at all: the load is unknown, or nothing is learned yet.
+    fn is_unlimited(&self) -> bool {
+        self.load == Load::Unknown || (self.fixed.is_none() && self.learner.capacity().is_none())
     }
 
     /// Brings rate and capacity of the bucket up to date with the load.

@@ -1,6 +1,6 @@
 //! What the inference servers say of their own load.
 //!
-//! A [`LoadProbe`] reads every backend's [`LoadSource`] once an interval and publishes one [`Load`] for all
+//! A [`LoadProbe`] reads every backend's [`LoadSource`] once an interval and publishes one [`Load`](crate::domain::Load) for all
 //! of them: idle = 1 - max(KV use, running/slots where slots are configured, 1 if anything waits), the mean
 //! over the backends whose reading is fresh. GPU utilisation counts only where it is all there is: a busy
 //! GPU says nothing about whether one more request fits into its batch.

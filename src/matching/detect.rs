@@ -1,7 +1,7 @@
 //! Which task is this? By the caller's word, else by the operator's rules, else by the prompt.
 //!
 //! A task decides how freely a call is shared, so a wrong guess must err towards caution: the prompt
-//! is read only where an instruction stands (the first and the last line, as far as [`HEAD`]
+//! is read only where an instruction stands (the first and the last line, as far as `HEAD`
 //! reaches), code wins over everything, and a question is a question even if it mentions a summary.
 //! Only what *begins* with an instruction, politeness aside, is that instruction. Width, case, blanks,
 //! politeness and the mark at the end change nothing: two spellings of one question that the canonical

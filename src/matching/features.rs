@@ -64,12 +64,12 @@ impl Features {
 
     /// TF-IDF weights of the terms.
     pub fn terms(&self) -> &TermVector {
-        self.terms.get_or_init(|| TermVector::of(&self.lexicon, self.canonical().as_str()))
+        self.terms.get_or_init(|| TermVector::of(&self.lexicon, self.canonical()))
     }
 
     /// What the guard compares.
     pub(super) fn reading(&self) -> &Reading {
-        self.reading.get_or_init(|| Reading::of(&self.lexicon, self.canonical().as_str()))
+        self.reading.get_or_init(|| Reading::of(&self.lexicon, self.canonical()))
     }
 
     /// The sentence embedding, once somebody has made it.

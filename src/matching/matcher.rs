@@ -35,6 +35,10 @@ impl Matcher {
         Self { lexicon }
     }
 
+    pub(super) fn lexicon(&self) -> &Lexicon {
+        &self.lexicon
+    }
+
     /// The features of a question.
     #[must_use]
     pub fn features(&self, text: &str) -> Features {

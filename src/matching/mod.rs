@@ -5,6 +5,7 @@
 //! true rewordings in every model measured. So a tier only proposes, and the guard accepts a proposal only
 //! if it can say of every difference why it does not matter. Doubt means no merge.
 
+mod align;
 pub mod detect;
 mod explain;
 mod features;
@@ -12,8 +13,11 @@ mod guard;
 mod matcher;
 mod verdict;
 
-pub use explain::{Explanation, TierReport};
+pub use explain::{Difference, Explanation, Steps, TierReport};
 pub use features::Features;
 pub use guard::Veto;
 pub use matcher::{MatchPolicy, Matcher};
 pub use verdict::Verdict;
+
+#[cfg(test)]
+mod tests;

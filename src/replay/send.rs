@@ -88,9 +88,9 @@ impl Target {
         self.fetch(Request::get(format!("{}{path}", self.base)).body(Full::default()).ok()?).await
     }
 
-    /// Posts nothing to a page.
-    pub async fn post(&self, path: &str) -> Option<Bytes> {
-        self.fetch(Request::post(format!("{}{path}", self.base)).body(Full::default()).ok()?).await
+    /// Posts a body, which may be empty; the reply, whole, or nothing.
+    pub async fn post(&self, path: &str, body: Bytes) -> Option<Bytes> {
+        self.fetch(Request::post(format!("{}{path}", self.base)).body(Full::new(body)).ok()?).await
     }
 
     async fn fetch(&self, request: Request<Full<Bytes>>) -> Option<Bytes> {

@@ -105,3 +105,44 @@ fn millis(latency: Latency, of: fn(&Latency) -> f64) -> String {
 fn gpu(run: &RunFigures, cell: impl Fn(&crate::sim::SimStats) -> String) -> String {
     run.gpu.as_ref().map_or("-".to_owned(), cell)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::replay::Ceiling;
+    use crate::sim::SimStats;
+
+    #[test]
+    fn the_runs_stand_side_by_side_and_every_way_of_sharing_has_its_line() {
+        let run = |inferences, slot_seconds| RunFigures {
+            requests: 200,
+            answered: 200,
+            inferences,
+            gpu: Some(SimStats { slot_seconds, busy: 0.5, ..SimStats::default() }),
+            ..RunFigures::default()
+        };
+        let by_source = BTreeMap::from([("cache".to_owned(), BTreeMap::from([("canonical".to_owned(), 150)]))]);
+        let report = Report {
+            name: "a day".to_owned(),
+            speed: 2.0,
+            requests: 200,
+            groups: 7,
+            ceiling: Ceiling { inferences: 90, saved: 0.55 },
+            direct: Some(run(200, 80.0)),
+            weir: Some(RunFigures { by_source, ..run(10, 4.0) }),
+        };
+        let text = report.to_string();
+        for line in [
+            "a day: 200 requests of 7 groups, at 2 times its pace",
+            "inferences                         200          10",
+            "inferences saved                  0.0%       95.0%",
+            "GPU slot-seconds saved            0.0%       95.0%",
+            "cache                                0         150           0           0           0       75.0%",
+            "A perfect sharer of byte-equal requests would make 90 inferences and save 55.0%.",
+        ] {
+            assert!(text.lines().any(|other| other == line), "no line {line:?} in\n{text}");
+        }
+    }
+}

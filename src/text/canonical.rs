@@ -13,6 +13,8 @@ use super::polite::{self, Ends};
 use super::token::{Kind, Token, tokenise};
 use super::{Lexicon, noise, tables};
 
+/// A longer text is its own form: manners do not matter beside so much content, and the work stays bounded. Bytes.
+pub(crate) const LONGEST: usize = 16 * 1024;
 /// Taking one thing away can uncover another; a text that takes more rounds than this is not prose.
 const ROUNDS: usize = 6;
 
@@ -27,6 +29,9 @@ impl CanonicalForm {
     /// The form of a normalised text.
     #[must_use]
     pub fn of(lexicon: &Lexicon, normal: &str) -> Self {
+        if normal.len() > LONGEST {
+            return Self(normal.into());
+        }
         let mut current = Cow::Borrowed(normal);
         for _ in 0..ROUNDS {
             let next = once(lexicon, &current);
@@ -36,6 +41,12 @@ impl CanonicalForm {
             current = Cow::Owned(next);
         }
         Self(normal.into())
+    }
+
+    /// Whether the text is too long to be taken apart: only an equal one is the same.
+    #[must_use]
+    pub fn is_opaque(&self) -> bool {
+        self.0.len() > LONGEST
     }
 
     /// The form as text.

@@ -32,17 +32,20 @@ const SUBJECTS: [&str; 12] =
     ["trace", "request", "correlation", "log", "req_", "header", "uuid", "日志", "请求", "追踪", "链路", "编号"];
 /// Shorter ones might be a word or a number of the question.
 const SHORTEST: usize = 4;
+/// Ids at both ends and then some.
+const ROUNDS: usize = 4;
 
 /// The text without labelled ids at its ends.
 pub(crate) fn strip(text: &str) -> &str {
     let mut rest = text;
-    loop {
+    for _ in 0..ROUNDS {
         let shorter = strip_brackets(rest).or_else(|| strip_bare(rest));
         match shorter {
             Some(shorter) if !shorter.is_empty() => rest = shorter,
-            _ => return rest,
+            _ => break,
         }
     }
+    rest
 }
 
 fn strip_brackets(text: &str) -> Option<&str> {

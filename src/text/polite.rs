@@ -277,16 +277,20 @@ const AUXILIARIES: &[&str] = &[
     "shouldn't",
 ];
 
+/// Nobody is politer than this; the bound keeps a text of nothing but thanks from costing its length squared.
+const ROUNDS: usize = 6;
+
 /// The tokens without manners at either end. Something always remains.
 pub(crate) fn strip<'t, 'a>(tokens: &'t [Token<'a>]) -> &'t [Token<'a>] {
     let mut kept = tokens;
-    loop {
+    for _ in 0..ROUNDS {
         let shorter = strip_opening(kept).or_else(|| strip_thanks(kept));
         match shorter {
             Some(shorter) if shorter.iter().any(|t| t.kind != Kind::Mark && t.kind != Kind::Break) => kept = shorter,
-            _ => return kept,
+            _ => break,
         }
     }
+    kept
 }
 
 // === impl Ends ===

@@ -5,7 +5,7 @@
 
 use crate::domain::Score;
 
-use super::{Kind, Lexicon, number, tokenise};
+use super::{CanonicalForm, Kind, Lexicon, number, tokenise};
 
 /// A term, as a 64-bit FNV-1a hash of its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -30,10 +30,13 @@ impl TermId {
 // === impl TermVector ===
 
 impl TermVector {
-    /// The vector of a canonical text: its words in lower case, numbers by value, no marks.
+    /// The vector of a question: its words in lower case, numbers by value, no marks. Empty if it is too long.
     #[must_use]
-    pub fn of(lexicon: &Lexicon, canonical: &str) -> Self {
-        let tokens = tokenise(lexicon, canonical);
+    pub fn of(lexicon: &Lexicon, canonical: &CanonicalForm) -> Self {
+        if canonical.is_opaque() {
+            return Self::default();
+        }
+        let tokens = tokenise(lexicon, canonical.as_str());
         let terms = tokens.iter().filter(|token| !matches!(token.kind, Kind::Mark | Kind::Break)).map(|token| {
             let id = match token.kind {
                 Kind::Number => TermId::of(&number::from_digits(&token.text).unwrap_or_else(|| token.text.to_string())),

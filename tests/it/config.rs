@@ -1,7 +1,7 @@
 //! The configuration from outside: the command that checks it, a running gateway that reloads it, and the files
 //! in the repository that name its keys and metrics.
 
-mod gateway;
+pub mod gateway;
 
 use std::collections::BTreeSet;
 use std::fs;

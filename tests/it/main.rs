@@ -5,4 +5,6 @@
 mod config;
 mod edge;
 mod floors;
+mod openai;
+mod replay;
 mod sim;

@@ -1,10 +1,13 @@
 //! Many callers, few inferences. The given cases of kind 4 stand here by their ids.
 
+use std::num::NonZero;
+
 use tokio::time::{Instant, sleep};
 
 use super::world::{Act, World, ask, ms};
 use crate::domain::{Refusal, Source, UpstreamFailure};
 use crate::flights::{LateJoin, WindowMode};
+use crate::limit;
 
 const QUESTION: &str = "How many moons does Mars have?";
 
@@ -43,7 +46,7 @@ async fn a_fixed_window_holds_a_lone_call_for_its_length() {
 #[tokio::test(start_paused = true)]
 async fn rewordings_share_a_window_and_a_different_question_does_not() {
     let world = fixed(Act::Answer(ms(100)));
-    let same = world.caller(ask("please, how many moons does mars have"));
+    let same = world.caller(ask("please, how many moons does Mars have"));
     let other = world.caller(ask("How many moons does Venus have?"));
     let first = world.get(ask(QUESTION)).await.unwrap();
     let (same, other) = (same.await.unwrap().unwrap(), other.await.unwrap().unwrap());
@@ -201,4 +204,23 @@ async fn when_everybody_leaves_the_inference_is_cancelled_and_the_scope_is_free(
     assert_eq!((again.source, world.calls()), (Source::Upstream, 2));
     sleep(ms(1000)).await;
     assert!(world.gateway.flights.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_caller_who_gives_up_in_the_queue_is_refused_and_the_patient_one_is_served() {
+    let world = World::with_admission(
+        Act::Answer(ms(1000)),
+        limit::Config { max_in_flight: NonZero::new(1), ..limit::Config::default() },
+    );
+    let first = world.caller(ask(QUESTION));
+    sleep(ms(10)).await;
+    let mut hasty = ask("How many moons does Venus have?");
+    hasty.patience = Some(ms(100));
+    let hasty = world.caller(hasty);
+    sleep(ms(10)).await;
+    let patient = world.caller(ask("How many moons does Venus have?"));
+    assert!(matches!(hasty.await.unwrap().unwrap_err(), Refusal::Busy { .. }));
+    assert_eq!(patient.await.unwrap().unwrap().source, Source::Window, "waiting for the GPU keeps the window open");
+    assert_eq!(first.await.unwrap().unwrap().status, 200);
+    assert_eq!(world.calls(), 2);
 }

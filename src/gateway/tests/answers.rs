@@ -7,7 +7,7 @@ use tokio::time::{Instant, advance, sleep};
 
 use super::world::{Act, World, ask, ms, read};
 use crate::cache::Purge;
-use crate::domain::{Call, Refusal, ScopeId, Sharing, Source, Tier, UpstreamFailure, WhyNotShared};
+use crate::domain::{Call, Refusal, ReplyMode, ScopeId, Sharing, Source, Tier, UpstreamFailure, WhyNotShared};
 
 const QUESTION: &str = "How many moons does Mars have?";
 
@@ -86,7 +86,7 @@ async fn the_callers_cache_control_is_honoured() {
     sleep(ms(2000)).await;
     let young = with(|call| call.cache.max_age = Some(Duration::from_secs(1)));
     assert_eq!(world.get(young).await.unwrap().source, Source::Upstream);
-    let patient = with(|call| call.cache.max_age = Some(Duration::from_secs(60)));
+    let patient = with(|call| call.cache.max_age = Some(Duration::from_mins(1)));
     assert_eq!(world.get(patient).await.unwrap().source, Source::Cache);
     sleep(ms(200)).await;
     let anew = with(|call| call.cache.no_cache = true);
@@ -137,6 +137,33 @@ async fn k6_03_a_stream_that_ended_early_is_told_and_not_stored() {
         sleep(ms(200)).await;
         assert_eq!(world.get(ask(QUESTION)).await.unwrap().source, Source::Upstream, "{act:?}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_within_a_stream_is_passed_on_once_and_ends_it() {
+    let world = world();
+    let error = r#"{"error":{"message":"out of memory","type":"server_error"}}"#;
+    world.script([Act::Events(vec![DELTA, error, STOP, "[DONE]"])]);
+    let told = world.get(ask(QUESTION)).await.unwrap();
+    assert_eq!(told.text.matches("out of memory").count(), 1);
+    assert!(told.text.contains("two") && !told.text.contains("[DONE]"));
+    sleep(ms(200)).await;
+    assert_eq!(world.get(ask(QUESTION)).await.unwrap().source, Source::Upstream);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_usage_of_a_stream_is_asked_for_and_its_body_is_otherwise_the_callers() {
+    let world = world();
+    let mut call = ask(QUESTION);
+    call.mode = ReplyMode::Stream { include_usage: false };
+    world.get(call.clone()).await.unwrap();
+    let (sent, own) = (world.last_body(), call.request.body.clone());
+    assert!(sent.contains(r#""stream_options":{"include_usage":true}"#), "{sent}");
+    assert_eq!(sent.replace(r#""stream_options":{"include_usage":true},"#, ""), own);
+    sleep(ms(200)).await;
+    world.gateway.cache().purge(Purge::All);
+    world.get(ask(QUESTION)).await.unwrap();
+    assert_eq!(world.last_body(), own, "a document is asked for in the caller's bytes");
 }
 
 #[tokio::test(start_paused = true)]

@@ -51,6 +51,7 @@ pub(super) struct Script {
     acts: Mutex<VecDeque<Act>>,
     otherwise: Act,
     calls: AtomicU32,
+    last_body: Mutex<Bytes>,
 }
 
 /// An embedder without a model.
@@ -106,10 +107,24 @@ pub(super) fn ask(question: &str) -> Call {
 impl World {
     /// Out-of-the-box policies, except for what `change` does to the window.
     pub(super) fn new(otherwise: Act, change: impl FnOnce(&mut flights::Config)) -> Self {
+        Self::build(otherwise, change, limit::Config::default())
+    }
+
+    /// The same with another gate.
+    pub(super) fn with_admission(otherwise: Act, admission: limit::Config) -> Self {
+        Self::build(otherwise, |_| {}, admission)
+    }
+
+    fn build(otherwise: Act, change: impl FnOnce(&mut flights::Config), admission: limit::Config) -> Self {
         let mut window = flights::Config::default();
         change(&mut window);
         let policies = Policies::new(&Arc::new(window), &std::collections::BTreeMap::new()).unwrap();
-        let upstream = Arc::new(Script { acts: Mutex::default(), otherwise, calls: AtomicU32::new(0) });
+        let upstream = Arc::new(Script {
+            acts: Mutex::default(),
+            otherwise,
+            calls: AtomicU32::new(0),
+            last_body: Mutex::default(),
+        });
         let matcher = Arc::new(Matcher::new(Arc::clone(&LEXICON)));
         let cache = ResultCache::new(cache::Config::default(), vector::Config::default(), Arc::clone(&matcher));
         let meter = Meter::new();
@@ -117,7 +132,7 @@ impl World {
             matcher,
             embedder: Arc::new(NoEmbedder),
             cache: Arc::new(cache),
-            gate: GpuGate::new(limit::Config::default(), meter.clone()),
+            gate: GpuGate::new(admission, meter.clone()),
             meter,
         };
         let live = Live {
@@ -136,6 +151,11 @@ impl World {
 
     pub(super) fn calls(&self) -> u32 {
         self.upstream.calls.load(Ordering::SeqCst)
+    }
+
+    /// The body of the newest request that reached the upstream.
+    pub(super) fn last_body(&self) -> String {
+        String::from_utf8(self.upstream.last_body.lock().unwrap().to_vec()).unwrap()
     }
 
     pub(super) fn answer(&self, call: Call) -> impl Future<Output = Result<Served, Refusal>> + use<> {
@@ -196,8 +216,9 @@ pub(super) async fn read(served: Served) -> Result<Got, Refusal> {
 // === impl Script ===
 
 impl Upstream for Script {
-    fn send(&self, _: Arc<UpstreamRequest>) -> BoxFuture<'_, Result<UpstreamResponse, UpstreamFailure>> {
+    fn send(&self, request: Arc<UpstreamRequest>) -> BoxFuture<'_, Result<UpstreamResponse, UpstreamFailure>> {
         let number = self.calls.fetch_add(1, Ordering::SeqCst) + 1;
+        *self.last_body.lock().unwrap() = request.body.clone();
         let act = self.acts.lock().unwrap().pop_front().unwrap_or_else(|| self.otherwise.clone());
         Box::pin(async move {
             match act {

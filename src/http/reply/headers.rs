@@ -25,6 +25,9 @@ const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
 /// request ids, rate limits), so only the caller for whom that exchange was made gets them.
 const OF_CONTENT: [&str; 3] = ["content-type", "content-encoding", "content-language"];
 
+/// What an unhappy upstream says of trying again: true for everybody who waited for the same inference.
+const OF_RETRYING: [&str; 3] = ["retry-after", "retry-after-ms", "x-should-retry"];
+
 /// Our own headers.
 pub(super) fn of(served: &Served, task: &TaskName) -> HeaderMap {
     let mut headers = HeaderMap::new();
@@ -47,7 +50,7 @@ pub(super) fn of(served: &Served, task: &TaskName) -> HeaderMap {
 pub(super) fn with_upstreams(own: &HeaderMap, head: &Head, source: Source) -> HeaderMap {
     let mut headers = HeaderMap::with_capacity(own.len() + head.headers.len());
     for (name, value) in &head.headers {
-        let may_have = source == Source::Upstream || OF_CONTENT.contains(&name.as_str());
+        let may_have = source == Source::Upstream || OF_CONTENT.contains(&name.as_str()) || tells_all(head, name);
         let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::from_maybe_shared(value.clone())) else {
             continue;
         };
@@ -59,6 +62,10 @@ pub(super) fn with_upstreams(own: &HeaderMap, head: &Head, source: Source) -> He
         headers.append(name, value.clone());
     }
     headers
+}
+
+fn tells_all(head: &Head, name: &str) -> bool {
+    !head.is_success() && (OF_RETRYING.contains(&name) || name.starts_with("x-ratelimit-"))
 }
 
 fn matched(served: &Served) -> String {
@@ -86,7 +93,7 @@ fn put(headers: &mut HeaderMap, name: HeaderName, value: &str) {
 
 #[cfg(test)]
 mod tests {
-    use axum::body::Bytes;
+    use bytes::Bytes;
 
     use super::*;
     use crate::domain::Form;
@@ -122,5 +129,22 @@ mod tests {
         assert_eq!(headers.get_all(SOURCE).iter().collect::<Vec<_>>(), ["x"]);
         assert!(!headers.contains_key("content-length"));
         assert_eq!(headers.get_all(CACHE_STATUS).iter().collect::<Vec<_>>(), ["cdn; hit", "weir; hit"]);
+    }
+
+    fn follower_of(status: u16) -> HeaderMap {
+        let lines = ["content-type", "retry-after", "x-ratelimit-remaining-tokens", "set-cookie"];
+        let headers = lines.map(|name| (name.to_owned(), Bytes::from_static(b"1"))).to_vec();
+        let head = Head { status, headers, form: Form::Whole };
+        with_upstreams(&HeaderMap::new(), &head, Source::LateJoin)
+    }
+
+    #[test]
+    fn a_follower_is_told_when_to_try_again_and_nothing_of_the_leaders_own() {
+        let told = follower_of(429);
+        assert!(told.contains_key("retry-after") && told.contains_key("x-ratelimit-remaining-tokens"));
+        assert!(!told.contains_key("set-cookie"));
+        let served = follower_of(200);
+        assert!(served.contains_key("content-type"));
+        assert!(!served.contains_key("x-ratelimit-remaining-tokens"), "the leader's own budget");
     }
 }

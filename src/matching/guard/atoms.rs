@@ -16,6 +16,8 @@ pub(super) struct Atom<'a> {
     pub(super) tag: Tag,
     /// The family, where the place of the atom decides it; else the word does.
     pub(super) family: Option<Veto>,
+    /// The token that it comes from.
+    pub(super) token: usize,
 }
 
 /// Chinese words that begin with a numeral and count nothing, or consist of numerals and are no number.
@@ -60,13 +62,18 @@ pub(super) fn split<'a>(tokens: &'a [Token<'a>]) -> Vec<Atom<'a>> {
     let mut atoms: Vec<Atom<'a>> = Vec::with_capacity(tokens.len());
     let mut at = 0;
     while at < tokens.len() {
-        at += match tokens[at].kind {
+        let before = atoms.len();
+        let taken = match tokens[at].kind {
             Kind::Han => push_han(&mut atoms, &tokens[at..]),
             Kind::Number => push_number(&mut atoms, &tokens[at..]),
             Kind::Identifier => push_identifier(&mut atoms, &tokens[at]),
             Kind::Word => push_word(&mut atoms, &tokens[at..]),
             _ => push_plain(&mut atoms, &tokens[at]),
         };
+        for atom in &mut atoms[before..] {
+            atom.token = at;
+        }
+        at += taken;
     }
     name_units(&mut atoms);
     mark_dates(&mut atoms);
@@ -74,7 +81,7 @@ pub(super) fn split<'a>(tokens: &'a [Token<'a>]) -> Vec<Atom<'a>> {
 }
 
 fn atom<'a>(key: impl Into<Cow<'a, str>>, kind: Kind) -> Atom<'a> {
-    Atom { key: key.into(), kind, tag: Tag::Other, family: None }
+    Atom { key: key.into(), kind, tag: Tag::Other, family: None, token: 0 }
 }
 
 fn push_plain<'a>(atoms: &mut Vec<Atom<'a>>, token: &'a Token<'a>) -> usize {

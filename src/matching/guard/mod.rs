@@ -35,11 +35,16 @@ pub(crate) fn judge(a: &Reading, b: &Reading) -> Result<(), Veto> {
     if only_a.is_empty() && only_b.is_empty() {
         return Err(Veto::Order);
     }
+    Err(gravest(&only_a, &only_b))
+}
+
+/// The gravest reason among meanings that stand in one question only.
+pub(crate) fn gravest(only_a: &[&Meaning], only_b: &[&Meaning]) -> Veto {
     let opposed = only_a.len() <= PAIRED
         && only_b.len() <= PAIRED
         && only_a.iter().any(|x| only_b.iter().any(|y| reading::opposed(x, y)));
-    let gravest = only_a.iter().chain(&only_b).map(|meaning| meaning.family).min().unwrap_or(Veto::Unexplained);
-    Err(if opposed { gravest.min(Veto::Antonym) } else { gravest })
+    let gravest = only_a.iter().chain(only_b).map(|meaning| meaning.family).min().unwrap_or(Veto::Unexplained);
+    if opposed { gravest.min(Veto::Antonym) } else { gravest }
 }
 
 /// What stands in one reading and not in the other, counted.

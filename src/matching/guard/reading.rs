@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use crate::text::{Kind, Lexicon, Tag, tokenise};
+use crate::text::{CanonicalForm, Kind, Lexicon, Tag, tokenise};
 
 use super::atoms::{self, Atom};
 use super::{Veto, antonyms, asked, condition, dates, language, negation, person, quantity, synonyms};
@@ -22,25 +22,45 @@ pub(crate) struct Meaning {
 }
 
 /// The meanings of a question, in order.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Reading(Vec<Meaning>);
+#[derive(Clone, Debug)]
+pub(crate) struct Reading {
+    meanings: Vec<Meaning>,
+    /// For each meaning the token of the canonical text where it begins.
+    tokens: Vec<usize>,
+}
 
 // === impl Reading ===
 
 impl Reading {
-    /// The reading of a canonical text.
-    pub(crate) fn of(lexicon: &Lexicon, canonical: &str) -> Self {
-        let tokens = tokenise(lexicon, canonical);
+    /// The reading of a question; that of one too long to be taken apart is the whole text.
+    pub(crate) fn of(lexicon: &Lexicon, canonical: &CanonicalForm) -> Self {
+        if canonical.is_opaque() {
+            let whole = Meaning { key: canonical.as_str().into(), family: Veto::TooDifferent };
+            return Self { meanings: vec![whole], tokens: vec![0] };
+        }
+        let tokens = tokenise(lexicon, canonical.as_str());
         let mut atoms = atoms::split(&tokens);
         drop_particles(&mut atoms);
         join_phrases(&mut atoms);
         open_frames(&mut atoms);
-        Self(atoms.into_iter().map(Meaning::from).collect())
+        let tokens = atoms.iter().map(|atom| atom.token).collect();
+        Self { meanings: atoms.into_iter().map(Meaning::from).collect(), tokens }
     }
 
     /// The meanings, in order.
     pub(crate) fn meanings(&self) -> &[Meaning] {
-        &self.0
+        &self.meanings
+    }
+
+    /// For each meaning the token of the canonical text where it begins.
+    pub(crate) fn tokens(&self) -> &[usize] {
+        &self.tokens
+    }
+}
+
+impl PartialEq for Reading {
+    fn eq(&self, other: &Self) -> bool {
+        self.meanings == other.meanings
     }
 }
 

@@ -89,7 +89,9 @@ fn themes(dice: &mut Dice) -> Vec<Theme> {
         })
         .collect();
     let mut rows = frames::themes();
-    rows.iter_mut().for_each(|row| dice.shuffle(row));
+    for row in &mut rows {
+        dice.shuffle(row);
+    }
     // One of each row in turn, so that a row with many values does not fill the day.
     while themes.len() < new && rows.iter().any(|row| !row.is_empty()) {
         themes.extend(rows.iter_mut().filter_map(Vec::pop));
@@ -128,13 +130,14 @@ impl Day {
                 self.asked.push(self.asked[earlier].clone());
             }
             // Early in the day there may be nothing left to reword: then a new theme comes first.
-            Kind::Rewording => match self.theme_with_words_left() {
-                Some(theme) => self.ask(theme),
-                None => {
+            Kind::Rewording => {
+                if let Some(theme) = self.theme_with_words_left() {
+                    self.ask(theme);
+                } else {
                     self.owed += 1;
                     self.tell_new();
                 }
-            },
+            }
             Kind::New if self.owed > 0 => {
                 self.owed -= 1;
                 self.tell(Kind::Rewording);

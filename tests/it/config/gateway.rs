@@ -53,6 +53,11 @@ impl Gateway {
         Self { sim, folder, callers, operators, stops, running }
     }
 
+    /// What an OpenAI client takes as its base URL.
+    pub fn base_url(&self) -> String {
+        format!("http://{}/v1", self.callers)
+    }
+
     /// Ends the gateway in good order.
     pub async fn stop(self) -> (SimHandle, TempDir) {
         self.stops.send(Stop).await.unwrap();
