@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use weir::domain::Secret;
 use weir::sim::Fault;
 
-use door::{Door, KEY, Reply, TOKEN, ask, ask_streaming, complete, piece};
+use door::{Door, KEY, Reply, TOKEN, ask, ask_streaming, canned, complete, piece};
 
 fn header<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
     headers.get(name).map_or("", |value| value.to_str().unwrap())
@@ -73,7 +73,7 @@ async fn each_caller_gets_its_own_mode_from_one_inference() {
     let asking = join_all(both.iter().map(|body| door.chat(body)));
     let letting_go = async {
         door.sim.until(|stats| stats.running == 1).await;
-        door.until_metric("weir_waiters", 3.0).await;
+        door.until_metric("weir_waiters", 3).await;
         door.sim.release();
     };
     let (replies, ()) = tokio::join!(asking, letting_go);
@@ -107,6 +107,38 @@ async fn a_stream_arrives_event_by_event() {
         rest.push_str(&next);
     }
     assert!(rest.ends_with("data: [DONE]\n\n"), "{rest}");
+}
+
+#[tokio::test]
+async fn the_bytes_of_a_miss_are_the_callers_and_the_upstreams_own() {
+    let odd =
+        " {\n\t\"choices\" : [ {\"message\":{\"content\":\"\\u706b\"}, \"finish_reason\":\"stop\"}],\"x\":1e2 }\n";
+    let whole: &'static str = format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: application/json; v=1\r\nx-request-id: r1\r\ncontent-length: {}\r\n\r\n{odd}",
+        odd.len()
+    )
+    .leak();
+    let url = canned(whole).await;
+    let reply = Door::with(|setting| setting.upstream.url = url).await.chat(&ask("Moons of Mars?")).await;
+    assert_eq!(reply.text, odd);
+    assert_eq!(header(&reply.headers, "content-type"), "application/json; v=1");
+    assert_eq!(header(&reply.headers, "x-request-id"), "r1", "this caller's own exchange");
+
+    let events = ": hello\n\nevent: x\ndata: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}\n\ndata:[DONE]\n\n";
+    let stream: &'static str = format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n{:x}\r\n{events}\r\n0\r\n\r\n",
+        events.len()
+    )
+    .leak();
+    let url = canned(stream).await;
+    let reply = Door::with(|setting| setting.upstream.url = url).await.chat(&ask_streaming("Moons of Mars?")).await;
+    assert_eq!(reply.text, events);
+
+    let door = Door::open().await;
+    let spaced =
+        "{ \"model\":\"m\",\n \"temperature\" : 0.0, \"messages\":[{\"content\":\"\\u706b?\",\"role\":\"user\"}] }\n";
+    door.post("/v1/chat/completions", spaced).await;
+    assert_eq!(door.sim.recorded()[0].body, spaced);
 }
 
 #[tokio::test]
@@ -159,7 +191,7 @@ async fn every_other_path_passes_through() {
     assert_eq!(header(&door.get("/v1/chat/completions").await.headers, "x-weir-source"), "passthrough");
     assert_eq!(
         door.metric(r#"weir_requests_total{outcome="ok",route="other",source="passthrough",task="default"}"#),
-        3.0
+        3
     );
 }
 
@@ -207,7 +239,7 @@ async fn what_is_not_understood_names_the_field_and_costs_nothing() {
     }
     assert_eq!(door.sim.calls(), 0);
     let invalid = r#"weir_requests_total{outcome="invalid",route="chat",source="none",task="default"}"#;
-    assert_eq!(door.metric(invalid), 4.0);
+    assert_eq!(door.metric(invalid), 4);
 }
 
 #[tokio::test]
@@ -218,7 +250,7 @@ async fn a_caller_who_leaves_in_mid_stream_is_counted_and_leaves_nothing_behind(
         door.begin("/v1/chat/completions", &ask_streaming("How many moons does Mars have?").to_string()).await;
     drop(response);
     door.sim.until(|stats| stats.aborted == 1).await;
-    door.until_metric("weir_calls_in_flight", 0.0).await;
+    door.until_metric("weir_calls_in_flight", 0).await;
     let page = door.meter.render();
     assert!(page.lines().any(|line| line.starts_with("weir_requests_total{outcome=\"client_closed\"")), "{page}");
 }

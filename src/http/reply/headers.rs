@@ -98,6 +98,39 @@ mod tests {
     use super::*;
     use crate::domain::Form;
 
+    fn seen_by(source: Source) -> HeaderMap {
+        let headers = [
+            ("content-type", "application/json"),
+            ("content-length", "7"),
+            ("set-cookie", "a=b"),
+            ("x-weir-source", "forged"),
+            ("cache-status", "cdn; hit"),
+        ];
+        let headers = headers.map(|(name, value)| (name.to_owned(), Bytes::from_static(value.as_bytes())));
+        let own = HeaderMap::from_iter([
+            (SOURCE, HeaderValue::from_static("x")),
+            (CACHE_STATUS, HeaderValue::from_static("weir; hit")),
+        ]);
+        with_upstreams(&own, &Head { status: 200, headers: headers.to_vec(), form: Form::Whole }, source)
+    }
+
+    #[test]
+    fn headers_of_an_exchange_are_for_the_caller_for_whom_it_was_made() {
+        assert_eq!(seen_by(Source::Upstream)["set-cookie"], "a=b");
+        for source in [Source::Cache, Source::Window, Source::LateJoin] {
+            assert!(!seen_by(source).contains_key("set-cookie"));
+            assert_eq!(seen_by(source)["content-type"], "application/json");
+        }
+    }
+
+    #[test]
+    fn our_own_names_are_ours_and_the_length_is_counted_anew() {
+        let headers = seen_by(Source::Upstream);
+        assert_eq!(headers.get_all(SOURCE).iter().collect::<Vec<_>>(), ["x"]);
+        assert!(!headers.contains_key("content-length"));
+        assert_eq!(headers.get_all(CACHE_STATUS).iter().collect::<Vec<_>>(), ["cdn; hit", "weir; hit"]);
+    }
+
     fn follower_of(status: u16) -> HeaderMap {
         let lines = ["content-type", "retry-after", "x-ratelimit-remaining-tokens", "set-cookie"];
         let headers = lines.map(|name| (name.to_owned(), Bytes::from_static(b"1"))).to_vec();

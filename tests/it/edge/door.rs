@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
@@ -40,6 +40,9 @@ use weir::vector::Embedding;
 pub const TOKEN: &str = "operators-only";
 /// The credential of every test that does not say otherwise.
 pub const KEY: &str = "sk-of-the-caller";
+
+/// The dictionaries take long to load and never change.
+static MATCHER: LazyLock<Arc<Matcher>> = LazyLock::new(|| Arc::new(Matcher::new(Arc::new(Lexicon::load()))));
 
 /// A running gateway.
 pub struct Door {
@@ -183,20 +186,20 @@ impl Door {
     }
 
     /// Waits until a series of the metrics page has that value.
-    pub async fn until_metric(&self, series: &str, value: f64) {
+    pub async fn until_metric(&self, series: &str, value: u64) {
         let reached = async {
-            while (self.metric(series) - value).abs() > f64::EPSILON {
+            while self.metric(series) != value {
                 tokio::task::yield_now().await;
             }
         };
         in_time(reached).await;
     }
 
-    /// The value of one series of the metrics page; zero if it is not there.
-    pub fn metric(&self, series: &str) -> f64 {
+    /// The count of one series of the metrics page; zero if it is not there.
+    pub fn metric(&self, series: &str) -> u64 {
         let page = self.meter.render();
         let line = page.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' ').map(str::to_owned));
-        line.map_or(0.0, |value| value.parse().unwrap())
+        line.map_or(0, |value| value.parse().unwrap())
     }
 }
 
@@ -211,6 +214,20 @@ pub async fn complete(response: http::Response<Incoming>) -> Reply {
     let (parts, body) = response.into_parts();
     let bytes = body.collect().await.unwrap().to_bytes();
     Reply { status: parts.status, headers: parts.headers, text: String::from_utf8(bytes.to_vec()).unwrap() }
+}
+
+/// An upstream that says exactly these bytes to every request; its base URL.
+pub async fn canned(answer: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            // Every request of the tests fits into one read.
+            let _ = stream.read(&mut [0; 16384]).await;
+            let _ = stream.write_all(answer.as_bytes()).await;
+        }
+    });
+    url
 }
 
 /// The next piece of a body as text; empty at its end.
@@ -233,7 +250,7 @@ pub fn ask_streaming(question: &str) -> Value {
 
 fn gateway(setting: &Setting, meter: &Meter) -> Arc<Gateway> {
     let upstream = Arc::new(HttpUpstream::new(setting.upstream.clone()).unwrap());
-    let matcher = Arc::new(Matcher::new(Arc::new(Lexicon::load())));
+    let matcher = Arc::clone(&MATCHER);
     let cache = ResultCache::new(weir::cache::Config::default(), weir::vector::Config::default(), Arc::clone(&matcher));
     let live = Live {
         policies: Policies::default(),
