@@ -36,6 +36,6 @@ if ((${#missing[@]})); then
 fi
 
 if ! command -v cargo >/dev/null; then
-  echo "cargo is missing: install Rust (https://rustup.rs) and start again" >&2
+  echo "cargo is missing: install Rust with rustup and start again" >&2
   exit 1
 fi

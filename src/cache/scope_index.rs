@@ -76,14 +76,14 @@ impl ScopeIndex {
         self.entries.is_empty()
     }
 
-    pub(super) fn has_vectors(&self) -> bool {
-        self.vectors.len() > 0
+    pub(super) fn vectors(&self) -> usize {
+        self.vectors.len()
     }
 
     /// Whether an entry might be found by meaning: there are embeddings, and (as far as words are indexed) some
     /// entry might share words with the question.
     pub(super) fn may_have_kin(&self, question: &Features, least: Score) -> bool {
-        self.has_vectors() && (self.lexical.is_empty() || self.lexical.could_reach(question.terms(), least))
+        !self.vectors.is_empty() && (self.lexical.is_empty() || self.lexical.could_reach(question.terms(), least))
     }
 
     pub(super) fn is_graph(&self) -> bool {

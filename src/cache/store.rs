@@ -20,6 +20,9 @@ use crate::vector;
 /// shares next to no words (by TF-IDF cosine) with anything stored is not worth an embedding.
 pub const LEAST_KINSHIP: Score = Score::A_FIFTH;
 
+/// Embeddings that are searched within half a millisecond (`benches/vector.rs`).
+const QUICKLY_SEARCHED: usize = 5_000;
+
 type Key = (ScopeId, Fingerprint);
 
 /// Complete answers by Scope. All methods are cheap to call from any task, except those that say otherwise.
@@ -81,6 +84,12 @@ impl ResultCache {
         self.indexes.by_scope.get(scope).is_some_and(|index| read(&index).may_have_kin(question, LEAST_KINSHIP))
     }
 
+    /// Whether [`ResultCache::semantic`] takes more than half a millisecond in this Scope.
+    #[must_use]
+    pub fn searches_slowly(&self, scope: &ScopeId) -> bool {
+        self.indexes.by_scope.get(scope).is_some_and(|index| read(&index).vectors() > QUICKLY_SEARCHED)
+    }
+
     /// Whether [`ResultCache::put`] and [`ResultCache::embedded`] take milliseconds in this Scope.
     #[must_use]
     pub fn writes_slowly(&self, scope: &ScopeId) -> bool {
@@ -107,8 +116,8 @@ impl ResultCache {
         })
     }
 
-    /// The answer to a question of similar meaning. The question must have its embedding by now. Up to a
-    /// millisecond of CPU at 10,000 vectors in the Scope.
+    /// The answer to a question of similar meaning. The question must have its embedding by now. See
+    /// [`ResultCache::searches_slowly`].
     #[must_use]
     pub fn semantic(&self, scope: &ScopeId, question: &Features, least: Score, wanted: Freshness) -> Lookup {
         let policy = MatchPolicy { canonical: false, lexical: None, semantic: Some(least) };

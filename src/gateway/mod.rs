@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::cache::{Freshness, Hit, LEAST_KINSHIP, Lookup, ResultCache};
-use crate::domain::{Call, Match, Refusal, Route, Sharing, Source, TaskName};
+use crate::domain::{Call, Match, Refusal, Route, ScopeId, Score, Sharing, Source, TaskName};
 use crate::embed::Embedder;
 use crate::flights::{Boarding, Flights, LateJoin, WindowMode};
 use crate::limit::GpuGate;
@@ -162,8 +162,20 @@ impl Gateway {
             return None;
         }
         self.embed(question).await;
-        let found = self.timed(Stage::Semantic, || cache.semantic(scope, question, least, wanted));
+        let began = Instant::now();
+        let found = self.search(*scope, question, least, wanted).await;
+        self.meter().stage(Stage::Semantic, began.elapsed());
         self.settle(found)
+    }
+
+    /// Searches by meaning, off the workers where that takes long.
+    async fn search(&self, scope: ScopeId, question: &Arc<Features>, least: Score, wanted: Freshness) -> Lookup {
+        let (cache, question) = (Arc::clone(&self.engines.cache), Arc::clone(question));
+        if !cache.searches_slowly(&scope) {
+            return cache.semantic(&scope, &question, least, wanted);
+        }
+        let search = tokio::task::spawn_blocking(move || cache.semantic(&scope, &question, least, wanted));
+        search.await.unwrap_or_default()
     }
 
     fn settle(&self, lookup: Lookup) -> Option<Hit> {
