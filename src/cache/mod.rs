@@ -19,7 +19,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
-use crate::domain::{Answer, EntryId, Match, ScopeId, bytes_text};
+use crate::domain::{Answer, BadValue, EntryId, Match, ScopeId, bytes_text};
 use crate::matching::{Features, MatchPolicy, Veto};
 use crate::text::Fingerprint;
 
@@ -36,16 +36,6 @@ pub struct Config {
     pub max_bytes: u64,
     /// Candidates of one index that the guard is asked about. Default 10, 1..=100.
     pub candidates: usize,
-}
-
-/// A value of `[cache]` that cannot be.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{key}: {reason}")]
-pub struct ConfigError {
-    /// The key below `cache`.
-    pub key: &'static str,
-    /// What is allowed.
-    pub reason: &'static str,
 }
 
 /// One stored answer.
@@ -114,8 +104,8 @@ impl Default for Config {
 
 impl Config {
     /// Refuses what cannot work.
-    pub fn check(&self) -> Result<(), ConfigError> {
-        let refuse = |key, reason| Err(ConfigError { key, reason });
+    pub fn check(&self) -> Result<(), BadValue> {
+        let refuse = |key: &'static str, reason: &'static str| Err(BadValue::new(key, reason));
         if self.max_entries == 0 {
             return refuse("max_entries", "must be at least 1");
         }

@@ -23,8 +23,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::TaskName;
-use crate::gateway::policy::{Policies, PolicyError, TaskPatch};
+use crate::domain::{BadValue, TaskName};
+use crate::gateway::policy::{Policies, TaskPatch};
 use crate::http::decode::TenantConfig;
 use crate::matching::detect::{BUILT_IN, DetectError, TaskDetector, TaskRule};
 use crate::{cache, embed, flights, http, limit, load, telemetry, upstream, vector};
@@ -82,7 +82,7 @@ pub struct OverlayConfig {
 
 impl Config {
     /// The policies of all tasks.
-    pub fn policies(&self) -> Result<Policies, PolicyError> {
+    pub fn policies(&self) -> Result<Policies, BadValue> {
         Policies::new(&Arc::new(self.window.clone()), &self.tasks)
     }
 

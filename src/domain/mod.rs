@@ -5,6 +5,7 @@
 //! exist has no value here (a [`Score`] outside 0..=1, a [`Match`] without a tier).
 
 mod answer;
+mod bad_value;
 pub mod bytes_text;
 mod call;
 pub mod duration_text;
@@ -18,6 +19,7 @@ mod tick;
 mod tier;
 
 pub use answer::{Answer, Form, Head, HeaderLine, Usage};
+pub use bad_value::BadValue;
 pub use call::{CacheDirectives, Call, Cost, MaxTokens, ReplyMode, Route, Sharing, UpstreamRequest, WhyNotShared};
 pub use ids::{EntryId, FlightId, ScopeId, TaskName, Tenant};
 pub use load::{GpuIdle, Load, LoadState};

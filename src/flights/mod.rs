@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{bytes_text, duration_text};
+use crate::domain::{BadValue, bytes_text, duration_text};
 
 pub use flight::{Pilot, Seat};
 pub use registry::{Boarding, Flights};
@@ -81,16 +81,6 @@ pub struct Config {
     pub max_log_bytes: usize,
 }
 
-/// A value of `[window]` that cannot be.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{key}: {reason}")]
-pub struct ConfigError {
-    /// The key below `window`.
-    pub key: &'static str,
-    /// What is allowed.
-    pub reason: &'static str,
-}
-
 // === impl Config ===
 
 impl Default for Config {
@@ -109,8 +99,8 @@ impl Default for Config {
 
 impl Config {
     /// Refuses what cannot work.
-    pub fn check(&self) -> Result<(), ConfigError> {
-        let refuse = |key, reason| Err(ConfigError { key, reason });
+    pub fn check(&self) -> Result<(), BadValue> {
+        let refuse = |key: &'static str, reason: &'static str| Err(BadValue::new(key, reason));
         if self.length > Duration::from_secs(10) {
             return refuse("length", "must be at most 10s");
         }

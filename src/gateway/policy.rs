@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Score, Sharing, TaskName, Tier, duration_text};
+use crate::domain::{BadValue, Score, Sharing, TaskName, Tier, duration_text};
 use crate::flights::{self, LateJoin, WindowMode};
 use crate::matching::{MatchPolicy, detect};
 
@@ -84,16 +84,6 @@ pub struct TaskPatch {
     pub words: Vec<String>,
 }
 
-/// A value of `[tasks.<name>]` that cannot be.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{key}: {reason}")]
-pub struct PolicyError {
-    /// The key below `tasks`, such as `qa.ttl`.
-    pub key: String,
-    /// What is allowed.
-    pub reason: String,
-}
-
 /// The policies of all tasks in force.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policies {
@@ -158,18 +148,19 @@ impl TaskPolicy {
         }
     }
 
-    fn check(&self, task: &TaskName) -> Result<(), PolicyError> {
-        let refuse =
-            |key: &str, reason: &str| Err(PolicyError { key: format!("{task}.{key}"), reason: reason.to_owned() });
+    /// Errors name the key below `tasks`, such as `qa.ttl`.
+    fn check(&self, task: &TaskName) -> Result<(), BadValue> {
+        let refuse = |key: &str, reason| Err(BadValue::new(format!("{task}.{key}"), reason));
         if !self.tiers.contains(&Tier::Exact) {
-            return refuse("tiers", "must contain \"exact\"");
+            return refuse("tiers", "must contain \"exact\"".into());
         }
         if self.ttl.is_zero() || self.ttl > Duration::from_hours(30 * 24) {
-            return refuse("ttl", "must be above 0 and at most 30d");
+            return refuse("ttl", "must be above 0 and at most 30d".into());
         }
-        self.window
-            .check()
-            .or_else(|error| refuse(if error.key == "length" { "window_length" } else { error.key }, error.reason))
+        self.window.check().or_else(|error| {
+            let key = if error.key == "length" { "window_length" } else { &*error.key };
+            refuse(key, error.reason)
+        })
     }
 }
 
@@ -177,7 +168,7 @@ impl TaskPolicy {
 
 impl Policies {
     /// The policies that the patches make of the built-in ones; names the first bad key.
-    pub fn new(window: &Arc<flights::Config>, patches: &BTreeMap<TaskName, TaskPatch>) -> Result<Self, PolicyError> {
+    pub fn new(window: &Arc<flights::Config>, patches: &BTreeMap<TaskName, TaskPatch>) -> Result<Self, BadValue> {
         let fallback = {
             let built_in = TaskPolicy::built_in("default", window);
             patches.get(&TaskName::new("default")).map_or_else(|| built_in.clone(), |patch| built_in.patched(patch))
@@ -241,7 +232,7 @@ mod optional_duration {
 mod tests {
     use super::*;
 
-    fn policies(task: &str, patch: TaskPatch) -> Result<Policies, PolicyError> {
+    fn policies(task: &str, patch: TaskPatch) -> Result<Policies, BadValue> {
         Policies::new(&Arc::new(flights::Config::default()), &BTreeMap::from([(TaskName::new(task), patch)]))
     }
 

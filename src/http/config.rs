@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Secret, bytes_text, duration_text};
+use crate::domain::{BadValue, Secret, bytes_text, duration_text};
 
 /// `[server]`: where callers connect, and what they may cost before they have asked anything.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,16 +44,6 @@ pub struct AdminConfig {
     pub token: Secret,
 }
 
-/// A value of `[server]` or `[admin]` that cannot be.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{key}: {reason}")]
-pub struct ConfigError {
-    /// The key within its section.
-    pub key: &'static str,
-    /// What is allowed.
-    pub reason: &'static str,
-}
-
 // === impl Config ===
 
 impl Default for Config {
@@ -72,8 +62,8 @@ impl Default for Config {
 
 impl Config {
     /// Refuses what cannot work.
-    pub fn check(&self) -> Result<(), ConfigError> {
-        let refuse = |key, reason| Err(ConfigError { key, reason });
+    pub fn check(&self) -> Result<(), BadValue> {
+        let refuse = |key: &'static str, reason: &'static str| Err(BadValue::new(key, reason));
         let hour = Duration::from_hours(1);
         for (key, value) in [
             ("header_timeout", self.header_timeout),
@@ -107,9 +97,9 @@ impl Default for AdminConfig {
 
 impl AdminConfig {
     /// Refuses what cannot work.
-    pub fn check(&self) -> Result<(), ConfigError> {
+    pub fn check(&self) -> Result<(), BadValue> {
         if self.token.is_set() && self.token.expose().len() < 8 {
-            return Err(ConfigError { key: "token", reason: "must have at least 8 characters" });
+            return Err(BadValue::new("token", "must have at least 8 characters"));
         }
         Ok(())
     }

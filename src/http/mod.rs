@@ -30,7 +30,7 @@ use crate::domain::{Refusal, Route};
 use crate::gateway::Gateway;
 
 pub use admin::{AdminError, AdminOps, Purge, admin_router};
-pub use config::{AdminConfig, Config, ConfigError};
+pub use config::{AdminConfig, Config};
 pub use decode::DecodeRules;
 use render::Lang;
 

@@ -9,7 +9,7 @@ use serde::de::{Deserializer, Error, Visitor};
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Cost, MaxTokens, TaskName, duration_text};
+use crate::domain::{BadValue, Cost, MaxTokens, TaskName, duration_text};
 
 /// How many of the caller's `max_tokens` make one unit of cost.
 const TOKENS_PER_UNIT: u32 = 100;
@@ -79,16 +79,6 @@ pub struct Config {
     pub max_in_flight: Option<NonZeroU32>,
 }
 
-/// A value of `[admission]` that cannot be.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{key}: {reason}")]
-pub struct ConfigError {
-    /// The key below `admission`.
-    pub key: String,
-    /// What is allowed.
-    pub reason: &'static str,
-}
-
 // === impl Config ===
 
 impl Default for Config {
@@ -114,8 +104,8 @@ impl Config {
     }
 
     /// Refuses what cannot work.
-    pub fn check(&self) -> Result<(), ConfigError> {
-        let refuse = |key: &str, reason| Err(ConfigError { key: key.to_owned(), reason });
+    pub fn check(&self) -> Result<(), BadValue> {
+        let refuse = |key: &'static str, reason: &'static str| Err(BadValue::new(key, reason));
         match self.base_rate {
             BaseRate::Fixed(_) if self.preset == Preset::Founding => {
                 return refuse("base_rate", "must be absent with preset = \"founding\", which sets it to 100");
@@ -132,7 +122,7 @@ impl Config {
             return refuse("capacity", "must be at least 1");
         }
         if let Some(task) = self.weights.0.iter().find_map(|(task, w)| (!(1..=1000).contains(w)).then_some(task)) {
-            return refuse(&format!("weights.{task}"), "must be between 1 and 1000");
+            return Err(BadValue::new(format!("weights.{task}"), "must be between 1 and 1000"));
         }
         if self.max_wait > Duration::from_hours(1) {
             return refuse("max_wait", "must be at most 1h");

@@ -30,7 +30,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::domain::{Cost, Load, MaxTokens, TaskName, Tick, Usage};
 use crate::meter::{Holding, Meter, Stage};
 
-pub use config::{BaseRate, Charge, Config, ConfigError, Preset, Weights};
+pub use config::{BaseRate, Charge, Config, Preset, Weights};
 pub use learner::Capacity;
 pub use state::Status;
 use state::{Bill, State, Wait};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::duration_text;
+use crate::domain::{BadValue, duration_text};
 
 /// Where the load is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,16 +44,6 @@ pub struct Config {
     pub slots: Option<NonZeroU32>,
 }
 
-/// A value of `[load]` that cannot be.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{key}: {reason}")]
-pub struct ConfigError {
-    /// The key below `load`.
-    pub key: &'static str,
-    /// What is allowed.
-    pub reason: &'static str,
-}
-
 // === impl Config ===
 
 impl Default for Config {
@@ -71,8 +61,8 @@ impl Default for Config {
 
 impl Config {
     /// Refuses what cannot work.
-    pub fn check(&self) -> Result<(), ConfigError> {
-        let refuse = |key, reason| Err(ConfigError { key, reason });
+    pub fn check(&self) -> Result<(), BadValue> {
+        let refuse = |key: &'static str, reason: &'static str| Err(BadValue::new(key, reason));
         let minute = Duration::from_mins(1);
         let is_url = |url: &String| {
             url.parse::<http::Uri>().is_ok_and(|uri| {

@@ -25,7 +25,7 @@ use futures_util::future::BoxFuture;
 
 use crate::domain::{GpuIdle, Score};
 
-pub use config::{Config, ConfigError, SourceKind};
+pub use config::{Config, SourceKind};
 pub use fetch::{Fetch, HttpFetch};
 pub use nvml::NvmlSource;
 pub use page::{MetricsPage, metrics_urls};

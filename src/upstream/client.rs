@@ -17,9 +17,9 @@ use tokio_util::sync::CancellationToken;
 use super::body::{self, Bounds, Counted};
 use super::generation::{Generation, Workshop};
 use super::resolve::Route;
-use super::{Base, BoxError, Config, ConfigError, Forward, PassBody, Resolve, Scrubber, SystemResolver};
+use super::{Base, BoxError, Config, Forward, PassBody, Resolve, Scrubber, SystemResolver};
 use super::{Upstream, UpstreamResponse, headers};
-use crate::domain::{Head, UpstreamFailure, UpstreamRequest};
+use crate::domain::{BadValue, Head, UpstreamFailure, UpstreamRequest};
 
 /// The upstream over HTTP/1.1, in plain text or TLS.
 ///
@@ -44,14 +44,14 @@ enum NoHead {
 
 impl HttpUpstream {
     /// Checks the configuration; nothing is connected or looked up yet.
-    pub fn new(config: Config) -> Result<Self, ConfigError> {
+    pub fn new(config: Config) -> Result<Self, BadValue> {
         Self::with_resolver(config, Arc::new(SystemResolver))
     }
 
     /// The same with another way to look names up.
-    pub fn with_resolver(config: Config, resolver: Arc<dyn Resolve>) -> Result<Self, ConfigError> {
+    pub fn with_resolver(config: Config, resolver: Arc<dyn Resolve>) -> Result<Self, BadValue> {
         config.check()?;
-        let base = Base::parse(&config.url).map_err(|error| ConfigError::new("url", error.to_string()))?;
+        let base = Base::parse(&config.url).map_err(|error| BadValue::new("url", error.to_string()))?;
         let workshop = Workshop::new(&config, base.is_tls())?;
         let first = workshop.unresolved(Route::AskEachTime(Arc::clone(&resolver), base.port()));
         Ok(Self {
@@ -177,12 +177,12 @@ impl Forward for HttpUpstream {
     }
 }
 
-fn bearer_of(config: &Config) -> Result<Option<HeaderValue>, ConfigError> {
+fn bearer_of(config: &Config) -> Result<Option<HeaderValue>, BadValue> {
     if !config.api_key.is_set() {
         return Ok(None);
     }
     let mut value = HeaderValue::try_from(format!("Bearer {}", config.api_key.expose()))
-        .map_err(|_| ConfigError::new("api_key", "cannot be sent in a header"))?;
+        .map_err(|_| BadValue::new("api_key", "cannot be sent in a header"))?;
     value.set_sensitive(true);
     Ok(Some(value))
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::Base;
-use crate::domain::{Secret, bytes_text, duration_text};
+use crate::domain::{BadValue, Secret, bytes_text, duration_text};
 
 /// Whether Weir adds `stream_options.include_usage` to a streaming request that lacks it, so that tokens are
 /// counted and a joiner who wants the usage can have it. The caller who did not ask never sees it.
@@ -55,16 +55,6 @@ pub struct Config {
     pub connection_max_age: Duration,
 }
 
-/// A value of `[upstream]` that cannot be.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{key}: {reason}")]
-pub struct ConfigError {
-    /// The key below `upstream`.
-    pub key: &'static str,
-    /// What is allowed.
-    pub reason: String,
-}
-
 const MS: Duration = Duration::from_millis(1);
 const HOUR: Duration = Duration::from_hours(1);
 const DAY: Duration = Duration::from_hours(24);
@@ -91,8 +81,8 @@ impl Default for Config {
 
 impl Config {
     /// Refuses what cannot work.
-    pub fn check(&self) -> Result<(), ConfigError> {
-        Base::parse(&self.url).map_err(|error| ConfigError::new("url", error.to_string()))?;
+    pub fn check(&self) -> Result<(), BadValue> {
+        Base::parse(&self.url).map_err(|error| BadValue::new("url", error.to_string()))?;
         for (key, value, least, most) in [
             ("connect_timeout", self.connect_timeout, MS, HOUR),
             ("first_byte_timeout", self.first_byte_timeout, MS, DAY),
@@ -102,28 +92,15 @@ impl Config {
             ("connection_max_age", self.connection_max_age, 10 * MS, DAY),
         ] {
             if value < least || value > most {
-                return Err(ConfigError::new(key, format!("must be between {least:?} and {most:?}")));
+                return Err(BadValue::new(key, format!("must be between {least:?} and {most:?}")));
             }
         }
         if self.max_response < 64 << 10 {
-            return Err(ConfigError::new("max_response", "must be at least 64KiB"));
+            return Err(BadValue::new("max_response", "must be at least 64KiB"));
         }
         if !self.api_key.expose().bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(ConfigError::new("api_key", "must be of characters that a header can carry, without spaces"));
+            return Err(BadValue::new("api_key", "must be of characters that a header can carry, without spaces"));
         }
         Ok(())
-    }
-}
-
-// === impl ConfigError ===
-
-impl ConfigError {
-    pub(super) fn new(key: &'static str, reason: impl Into<String>) -> Self {
-        Self { key, reason: reason.into() }
-    }
-
-    /// The system has no root certificates.
-    pub(super) fn no_roots() -> Self {
-        Self::new("url", "is https, but no root certificates were found on this system")
     }
 }

@@ -27,7 +27,8 @@ use tokio::time::{Instant, timeout};
 use tower::Service;
 
 use super::resolve::Route;
-use super::{BoxError, Config, ConfigError, PassBody};
+use super::{BoxError, Config, PassBody};
+use crate::domain::BadValue;
 
 /// More backends than this behind one name share lanes.
 const MOST_LANES: usize = 16;
@@ -67,12 +68,12 @@ pub(super) struct Dial {
 
 impl Workshop {
     /// Reads the system's root certificates if they will be needed.
-    pub(super) fn new(config: &Config, is_tls: bool) -> Result<Self, ConfigError> {
+    pub(super) fn new(config: &Config, is_tls: bool) -> Result<Self, BadValue> {
         let builder = ClientConfig::builder_with_provider(ring::default_provider().into())
             .with_safe_default_protocol_versions()
-            .map_err(|_| ConfigError::no_roots())?;
+            .map_err(|_| no_roots())?;
         let tls = if is_tls {
-            builder.with_native_roots().map_err(|_| ConfigError::no_roots())?.with_no_client_auth()
+            builder.with_native_roots().map_err(|_| no_roots())?.with_no_client_auth()
         } else {
             builder.with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth()
         };
@@ -143,4 +144,8 @@ impl Service<Uri> for Dial {
             timeout(within, connecting).await.unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::TimedOut).into()))
         })
     }
+}
+
+fn no_roots() -> BadValue {
+    BadValue::new("url", "is https, but no root certificates were found on this system")
 }

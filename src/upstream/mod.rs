@@ -32,7 +32,7 @@ use crate::domain::{Head, UpstreamFailure, UpstreamRequest};
 
 pub use base::{Base, BaseError};
 pub use client::HttpUpstream;
-pub use config::{Config, ConfigError, StreamUsage};
+pub use config::{Config, StreamUsage};
 pub use resolve::{Resolve, SystemResolver};
 pub use scrub::Scrubber;
 
