@@ -1,6 +1,10 @@
 //! Manners: greetings, requests for help and thanks, where they are manners and not what is talked about.
 
+mod words;
+
 use super::token::{Kind, Tag, Token};
+
+use words::{AUXILIARIES, EDITS, GREETINGS, OPENINGS, REQUESTS, SPOKEN, TASKS, THANKS, WH, WISHES};
 
 /// Whether the ends of a text are manners and marks, or part of what is to be worked on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,272 +14,6 @@ pub(crate) enum Ends {
     /// The text is to be translated, corrected or the like: every mark of it counts.
     AreContent,
 }
-
-/// Tasks whose result depends on every mark and courtesy of the text that they are given.
-const EDITS: &[&str] = &[
-    "translate",
-    "translation",
-    "rewrite",
-    "rephrase",
-    "paraphrase",
-    "proofread",
-    "correct",
-    "polish",
-    "punctuate",
-    "transcribe",
-    "edit",
-    "fix",
-    "repeat",
-    "echo",
-    "copy",
-    "spell",
-    "count",
-    "classify",
-    "sentiment",
-    "tone",
-    "翻译",
-    "改写",
-    "润色",
-    "校对",
-    "纠正",
-    "改正",
-    "标点",
-    "重复",
-    "复述",
-    "修改",
-    "译",
-    "译成",
-    "语气",
-    "情感",
-    "判断",
-    "数",
-];
-
-/// Openings that are manners whatever follows.
-const OPENINGS: &[&str] = &[
-    "请问一下",
-    "请问",
-    "麻烦问一下",
-    "我想问一下",
-    "我想问下",
-    "我想请问一下",
-    "我想请问",
-    "想问一下",
-    "想问下",
-    "想请问一下",
-    "想请问",
-    "我想咨询一下",
-    "想咨询一下",
-    "咨询一下",
-    "请教一下",
-    "我想请教一下",
-    "麻烦您",
-    "麻烦你",
-    "麻烦请",
-    "劳驾",
-    "拜托",
-    "帮忙",
-    "帮个忙",
-    "麻烦帮忙",
-    "请帮忙",
-];
-/// Greetings: only where a mark sets them off.
-const GREETINGS: &[&str] = &[
-    "你好",
-    "您好",
-    "嗨",
-    "哈喽",
-    "hi",
-    "hello",
-    "hey",
-    "hi there",
-    "hello there",
-    "hey there",
-    "good morning",
-    "good afternoon",
-    "good evening",
-    "dear assistant",
-    "could you help",
-    "could you help me",
-    "can you help",
-    "can you help me",
-    "please help",
-    "please help me",
-    "excuse me",
-    "quick question",
-    "sorry",
-    "在吗",
-];
-/// Requests: manners before a verb that gives the task.
-const REQUESTS: &[&str] = &[
-    "could you please",
-    "could you",
-    "can you please",
-    "can you",
-    "would you please",
-    "would you",
-    "will you please",
-    "i want you to",
-    "i would like you to",
-    "i need you to",
-    "please could you",
-    "please can you",
-];
-/// Wishes to know: manners before a question word.
-const WISHES: &[&str] = &[
-    "can you tell me",
-    "could you tell me",
-    "please tell me",
-    "tell me",
-    "i want to know",
-    "i would like to know",
-    "i'd like to know",
-    "i was wondering",
-    "i wonder",
-    "may i ask",
-];
-const THANKS: &[&str] = &[
-    "谢谢",
-    "谢谢你",
-    "谢谢您",
-    "谢谢了",
-    "谢谢啦",
-    "多谢",
-    "感谢",
-    "非常感谢",
-    "十分感谢",
-    "感谢您",
-    "辛苦了",
-    "拜托了",
-    "麻烦了",
-    "thanks",
-    "thank you",
-    "thanks a lot",
-    "thank you very much",
-    "thank you so much",
-    "thanks in advance",
-    "thx",
-    "cheers",
-    "please",
-    "many thanks",
-    "much appreciated",
-    "thanks so much",
-];
-/// Verbs that give a task, in English.
-pub(crate) const TASKS: &[&str] = &[
-    "write",
-    "draft",
-    "compose",
-    "summarize",
-    "summarise",
-    "translate",
-    "explain",
-    "describe",
-    "list",
-    "give",
-    "show",
-    "tell",
-    "make",
-    "create",
-    "generate",
-    "plan",
-    "calculate",
-    "compute",
-    "solve",
-    "convert",
-    "classify",
-    "sort",
-    "find",
-    "suggest",
-    "recommend",
-    "compare",
-    "design",
-    "build",
-    "implement",
-    "fix",
-    "check",
-    "review",
-    "rewrite",
-    "rephrase",
-    "paraphrase",
-    "correct",
-    "proofread",
-    "answer",
-    "define",
-    "name",
-    "help",
-    "outline",
-    "analyze",
-    "analyse",
-    "provide",
-    "extract",
-    "count",
-    "tag",
-    "label",
-    "rate",
-    "rank",
-    "refactor",
-    "debug",
-    "format",
-];
-/// After these, `please` is a word that is spoken of.
-const SPOKEN: &[&str] = &[
-    "say",
-    "saying",
-    "says",
-    "said",
-    "spell",
-    "word",
-    "write",
-    "translate",
-    "mean",
-    "define",
-    "pronounce",
-    "use",
-    "than",
-    "to",
-    "the",
-    "of",
-    "you",
-    "as",
-    "a",
-    "and",
-    "or",
-    "means",
-    "with",
-];
-const WH: &[&str] = &[
-    "what", "what's", "who", "who's", "whom", "whose", "which", "when", "where", "where's", "why", "how", "how's",
-    "if", "whether",
-];
-const AUXILIARIES: &[&str] = &[
-    "is",
-    "are",
-    "was",
-    "were",
-    "am",
-    "do",
-    "does",
-    "did",
-    "can",
-    "could",
-    "should",
-    "would",
-    "will",
-    "may",
-    "must",
-    "has",
-    "have",
-    "had",
-    "isn't",
-    "aren't",
-    "don't",
-    "doesn't",
-    "didn't",
-    "can't",
-    "won't",
-    "shouldn't",
-];
 
 /// Nobody is politer than this; the bound keeps a text of nothing but thanks from costing its length squared.
 const ROUNDS: usize = 6;
@@ -364,7 +102,7 @@ fn opening_len(tokens: &[Token<'_>]) -> Option<usize> {
     let next = tokens.get(1)?;
     let speech = matches!(next.kind, Kind::Word | Kind::Han | Kind::Number | Kind::Identifier | Kind::Quote);
     let single = match &*lower(0) {
-        "please" | "kindly" => (speech || is_separator(next)) && lower(1) != "please",
+        "please" | "kindly" => (speech || is_separator(next)) && (lower(1) != "please" || TASKS.contains(&&*lower(2))),
         "hi" | "hello" | "hey" => WH.contains(&&*lower(1)) || AUXILIARIES.contains(&&*lower(1)) || lower(1) == "please",
         "请" => speech,
         "麻烦" => speech && !matches!(&*next.text, "的" | "事" | "了" | "大" | "是" | "在" | "制造者"),
@@ -393,7 +131,8 @@ fn strip_thanks<'t, 'a>(tokens: &'t [Token<'a>]) -> Option<&'t [Token<'a>]> {
         let before = tokens[..from].last()?;
         let own_clause = is_separator(before) && before.text != ":";
         let please = length == 1 && tokens[from].text.eq_ignore_ascii_case("please");
-        let spoken = SPOKEN.contains(&&*before.text.to_ascii_lowercase()) || before.kind != Kind::Word;
+        let spoken = SPOKEN.contains(&&*before.text.to_ascii_lowercase())
+            || !matches!(before.kind, Kind::Word | Kind::Number | Kind::Identifier);
         if (own_clause && !has_edit(tokens)) || (please && !own_clause && !spoken) {
             return Some(&tokens[..from]);
         }

@@ -253,6 +253,10 @@ fn push_counted<'a>(atoms: &mut Vec<Atom<'a>>, word: &'a str) -> bool {
         .find(|(_, c)| !is_numeral(c.encode_utf8(&mut [0; 4])) && !matches!(c, '千' | '百' | '万' | '亿' | '点'));
     let end = end.map_or(word.len(), |(at, _)| at);
     let (numeral, measure) = word.split_at(end);
+    // 千米 and 百姓 count nothing.
+    if !numeral.starts_with(|c| c == '十' || number::chinese_digit(c).is_some()) {
+        return false;
+    }
     let (numeral, measure) = if MEASURES.contains(&measure) || measure.is_empty() {
         (numeral, measure)
     } else {

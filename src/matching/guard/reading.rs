@@ -90,7 +90,8 @@ fn join_phrases(atoms: &mut Vec<Atom<'_>>) {
             joined.push(atoms[at].clone());
             at += 1;
         } else {
-            joined.push(Atom { key: Cow::Borrowed(stands), ..atoms[at].clone() });
+            // What the dictionary says of one member must not tell it from the others.
+            joined.push(Atom { key: Cow::Borrowed(stands), tag: Tag::Other, ..atoms[at].clone() });
             at += length;
         }
     }

@@ -128,8 +128,8 @@ static PHRASES: LazyLock<HashMap<&'static str, Phrases>> = LazyLock::new(|| {
     for line in CLASSES.lines() {
         let mut members = line.split('|');
         let Some(stands) = members.next().filter(|stands| !stands.is_empty()) else { continue };
-        let first_is_phrase = !stands.starts_with('=') && stands.contains(' ');
-        for member in members.chain(first_is_phrase.then_some(stands)) {
+        let spelled = !stands.starts_with('=');
+        for member in members.chain(spelled.then_some(stands)) {
             let words: Vec<&str> = member.split(' ').collect();
             phrases.entry(words[0]).or_default().push((words, stands));
         }
