@@ -34,8 +34,8 @@ fn is_grouped(whole: &str) -> bool {
 /// The value of a Chinese numeral, `点` for the decimal point; `None` if any character is no numeral.
 pub(crate) fn from_chinese(text: &str) -> Option<String> {
     let (whole, fraction) = text.split_once('点').map_or((text, None), |(whole, fraction)| (whole, Some(fraction)));
-    let value = if whole.chars().count() > 1 && whole.chars().all(|c| chinese_digit(c).is_some()) {
-        // Digit by digit, as years and room numbers are read.
+    let value = if whole.chars().count() > 2 && whole.chars().all(|c| chinese_digit(c).is_some()) {
+        // Digit by digit, as years and room numbers are read. Only two of them (两三, 三五) are a guess.
         let digits: Option<String> = whole.chars().map(|c| chinese_digit(c).map(|d| d.to_string())).collect();
         digits?
     } else {
@@ -208,6 +208,7 @@ mod tests {
         ] {
             assert_eq!(from_chinese(text).as_deref(), Some(value), "{text}");
         }
+        assert_eq!(from_chinese("三五"), None);
         assert_eq!(from_chinese("三个"), None);
         assert_eq!(from_chinese(""), None);
     }

@@ -4,7 +4,9 @@ mod words;
 
 use super::token::{Kind, Tag, Token};
 
-use words::{AUXILIARIES, EDITS, GREETINGS, OPENINGS, REQUESTS, SPOKEN, TASKS, THANKS, WH, WISHES};
+use words::{
+    AUXILIARIES, BEGINNINGS, EDITS, GREETINGS, OPENINGS, REQUESTS, SPOKEN, TASKS, TELLING, THANKS, WH, WISHES,
+};
 
 /// Whether the ends of a text are manners and marks, or part of what is to be worked on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,13 +20,20 @@ pub(crate) enum Ends {
 /// Nobody is politer than this; the bound keeps a text of nothing but thanks from costing its length squared.
 const ROUNDS: usize = 6;
 
+/// Fewer words than this beside a courtesy may be a name that it belongs to: `Hello, Dolly`.
+const LEAST: usize = 2;
+
 /// The tokens without manners at either end. Something always remains.
 pub(crate) fn strip<'t, 'a>(tokens: &'t [Token<'a>]) -> &'t [Token<'a>] {
     let mut kept = tokens;
     for _ in 0..ROUNDS {
         let shorter = strip_opening(kept).or_else(|| strip_thanks(kept));
         match shorter {
-            Some(shorter) if shorter.iter().any(|t| t.kind != Kind::Mark && t.kind != Kind::Break) => kept = shorter,
+            Some(shorter)
+                if shorter.iter().filter(|t| !matches!(t.kind, Kind::Mark | Kind::Break)).count() >= LEAST =>
+            {
+                kept = shorter;
+            }
             _ => break,
         }
     }
@@ -48,6 +57,19 @@ fn has_edit(tokens: &[Token<'_>]) -> bool {
         Kind::Han => EDITS.iter().any(|edit| token.text.starts_with(edit)),
         _ => false,
     })
+}
+
+/// Whether what follows a courtesy and its marks is a sentence of its own, and not the rest of a title.
+fn begins_sentence(rest: &[Token<'_>]) -> bool {
+    let marks = rest.iter().take_while(|t| is_separator(t)).count();
+    let rest = &rest[marks..];
+    let Some(first) = rest.first() else { return false };
+    let lower = first.text.to_ascii_lowercase();
+    match first.kind {
+        Kind::Word => [WH, AUXILIARIES, TASKS, BEGINNINGS].iter().any(|list| list.contains(&&*lower)),
+        Kind::Han => first.tag != Tag::Name || asks_or_orders_in_chinese(rest),
+        _ => true,
+    }
 }
 
 /// How many tokens at the beginning spell `phrase`; blanks do not count in Chinese.
@@ -87,7 +109,13 @@ fn strip_opening<'t, 'a>(tokens: &'t [Token<'a>]) -> Option<&'t [Token<'a>]> {
 
 fn opening_len(tokens: &[Token<'_>]) -> Option<usize> {
     let lower = |at: usize| tokens.get(at).map_or_else(String::new, |t| t.text.to_ascii_lowercase());
-    if let Some(length) = longest(tokens, GREETINGS).filter(|length| tokens.get(*length).is_some_and(is_separator)) {
+    if let Some(length) = longest(tokens, GREETINGS)
+        && tokens.get(length).is_some_and(is_separator)
+        && begins_sentence(&tokens[length..])
+    {
+        return Some(length);
+    }
+    if let Some(length) = prefix(tokens, "can you").filter(|length| TELLING.contains(&&*lower(*length))) {
         return Some(length);
     }
     if let Some(length) = longest(tokens, WISHES).filter(|length| WH.contains(&&*lower(*length))) {
@@ -102,10 +130,20 @@ fn opening_len(tokens: &[Token<'_>]) -> Option<usize> {
     let next = tokens.get(1)?;
     let speech = matches!(next.kind, Kind::Word | Kind::Han | Kind::Number | Kind::Identifier | Kind::Quote);
     let single = match &*lower(0) {
-        "please" | "kindly" => (speech || is_separator(next)) && (lower(1) != "please" || TASKS.contains(&&*lower(2))),
+        "please" | "kindly" => {
+            let again =
+                tokens[1..].iter().find(|t| !is_separator(t)).is_some_and(|t| t.text.eq_ignore_ascii_case("please"));
+            begins_sentence(&tokens[1..]) && (!again || TASKS.contains(&&*lower(2)))
+        }
         "hi" | "hello" | "hey" => WH.contains(&&*lower(1)) || AUXILIARIES.contains(&&*lower(1)) || lower(1) == "please",
         "请" => speech,
-        "麻烦" => speech && !matches!(&*next.text, "的" | "事" | "了" | "大" | "是" | "在" | "制造者"),
+        "麻烦" => {
+            speech
+                && !matches!(
+                    &*next.text,
+                    "的" | "事" | "事情" | "问题" | "人" | "精" | "了" | "大" | "是" | "在" | "制造者"
+                )
+        }
         _ => false,
     };
     if single {
@@ -159,6 +197,15 @@ fn has_task(tokens: &[Token<'_>]) -> bool {
 }
 
 fn asks_in_chinese(tokens: &[Token<'_>]) -> bool {
+    let states = tokens.iter().filter(|t| t.kind == Kind::Han).any(|t| {
+        matches!(&*t.text, "是" | "有" | "在" | "会" | "能" | "了" | "可以" | "要" | "都" | "已经" | "不" | "没")
+    });
+    let last = tokens.iter().rfind(|t| t.kind != Kind::Mark);
+    let nominal = last.is_some_and(|t| matches!(t.tag, Tag::Noun | Tag::Name)) && !states;
+    asks_or_orders_in_chinese(tokens) || nominal
+}
+
+fn asks_or_orders_in_chinese(tokens: &[Token<'_>]) -> bool {
     let han = || tokens.iter().filter(|t| t.kind == Kind::Han);
     let asked =
         han().any(|t| {
@@ -170,13 +217,7 @@ fn asks_in_chinese(tokens: &[Token<'_>]) -> bool {
         (t.tag == Tag::Verb && !matches!(&*t.text, "是" | "有" | "在" | "会" | "能" | "可以"))
             || matches!(&*t.text, "把" | "用" | "以" | "为" | "给" | "将" | "按")
     });
-    let states = han().any(|t| {
-        matches!(&*t.text, "是" | "有" | "在" | "会" | "能" | "了" | "可以" | "要" | "都" | "已经" | "不" | "没")
-    });
-    let nominal = tokens.last().is_some_and(|t| t.kind == Kind::Han || t.kind == Kind::Mark)
-        && tokens.iter().rfind(|t| t.kind != Kind::Mark).is_some_and(|t| matches!(t.tag, Tag::Noun | Tag::Name))
-        && !states;
-    asked || ordered || nominal
+    asked || ordered
 }
 
 /// 要不要, 能不能, 有没有

@@ -21,7 +21,18 @@ pub(super) struct Atom<'a> {
 }
 
 /// Chinese words that begin with a numeral and count nothing, or consist of numerals and are no number.
-const NO_NUMBERS: [&str; 27] = [
+const NO_NUMBERS: [&str; 38] = [
+    "二百五",
+    "十一",
+    "五一",
+    "六一",
+    "八一",
+    "三八",
+    "七七",
+    "九九",
+    "三七",
+    "二八",
+    "四六",
     "十分",
     "万分",
     "一点",

@@ -62,7 +62,6 @@ pub(super) const OPENINGS: &[&str] = &[
     "麻烦你",
     "麻烦请",
     "劳驾",
-    "拜托",
     "帮忙",
     "帮个忙",
     "麻烦帮忙",
@@ -92,7 +91,6 @@ pub(super) const GREETINGS: &[&str] = &[
     "please help me",
     "excuse me",
     "quick question",
-    "sorry",
     "在吗",
 ];
 /// Requests: manners before a verb that gives the task.
@@ -100,7 +98,6 @@ pub(super) const REQUESTS: &[&str] = &[
     "could you please",
     "could you",
     "can you please",
-    "can you",
     "would you please",
     "would you",
     "will you please",
@@ -264,4 +261,14 @@ pub(super) const AUXILIARIES: &[&str] = &[
     "can't",
     "won't",
     "shouldn't",
+];
+
+/// Verbs that make `can you` a request rather than a question about abilities.
+pub(super) const TELLING: &[&str] =
+    &["explain", "describe", "list", "summarize", "summarise", "tell", "give", "show", "write", "provide", "help"];
+/// Words with which a sentence may begin, beside question words, auxiliaries and tasks. What follows a greeting or
+/// `please` and begins otherwise may be the rest of a title.
+pub(super) const BEGINNINGS: &[&str] = &[
+    "i", "i'm", "i've", "my", "a", "an", "the", "in", "as", "for", "on", "there", "this", "with", "if", "please",
+    "kindly", "hi",
 ];
