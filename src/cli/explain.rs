@@ -1,37 +1,76 @@
 //! `weir explain A B --task T`: what each tier and the guard say of two texts.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
 
-use clap::Args;
+use anyhow::{Context, bail};
 
-use crate::domain::Score;
+use crate::config::{Config, Loader, Overrides};
+use crate::domain::{Score, Sharing, TaskName};
+use crate::embed::{EmbedState, Embedder, OnnxEmbedder};
 use crate::matching::{Difference, Explanation, MatchPolicy, Matcher, Steps, TierReport};
+use crate::meter::Meter;
+use crate::text::Lexicon;
 
-/// What the command takes. The task's policy is looked up by the caller.
-#[derive(Args, Clone, Debug)]
-pub struct ExplainArgs {
+/// The two texts.
+#[derive(Debug, clap::Args)]
+pub struct Args {
     /// The first question
     pub a: String,
     /// The second question
     pub b: String,
-    /// Task type whose thresholds apply
-    #[arg(long, default_value = "default")]
+    /// Task type whose policy applies
+    #[arg(long, value_name = "T", default_value = "default")]
     pub task: String,
+    /// Configuration file (TOML); without one the defaults hold
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
     /// Print JSON instead of a table
     #[arg(long)]
     pub json: bool,
 }
 
-/// Prints what each tier and the guard say. `semantic` is the cosine of the two embeddings, if an embedder
-/// was at hand.
-pub fn run(args: &ExplainArgs, matcher: &Matcher, policy: &MatchPolicy, semantic: Option<Score>) -> anyhow::Result<()> {
-    let explanation = matcher.explain(policy, &args.a, &args.b, semantic);
+/// Prints what each tier and the guard say; exit 0 whatever that is.
+pub async fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let (_, loaded) = Loader::start(args.config.as_deref(), Overrides::default())?;
+    let policy = policy_of(&loaded.config, &args.task)?;
+    let semantic = similarity(&loaded.config, &args.a, &args.b).await;
+    if let Err(reason) = &semantic {
+        eprintln!("no embeddings: {reason:#}");
+    }
+    let matcher = Matcher::new(Arc::new(Lexicon::load()));
+    let explanation = matcher.explain(&policy, &args.a, &args.b, semantic.ok());
     if args.json {
         println!("{}", serde_json::to_string_pretty(&explanation)?);
     } else {
         print!("{}", for_people(&args.task, &explanation));
     }
-    Ok(())
+    Ok(ExitCode::SUCCESS)
+}
+
+fn policy_of(config: &Config, task: &str) -> anyhow::Result<MatchPolicy> {
+    let policies = config.policies()?;
+    let name = TaskName::new(task);
+    if !policies.iter().any(|(known, _)| *known == name) {
+        let known: Vec<_> = policies.iter().map(|(known, _)| known.as_str()).collect();
+        bail!("unknown task {task:?}; known are: {}", known.join(", "));
+    }
+    Ok(policies.of(&name).matching(Sharing::ByMeaning))
+}
+
+/// The cosine of the two embeddings, or why there is none.
+async fn similarity(config: &Config, a: &str, b: &str) -> anyhow::Result<Score> {
+    let embedder = OnnxEmbedder::start(&config.embedder, Meter::new());
+    match embedder.loaded().await {
+        EmbedState::Ready => {}
+        EmbedState::Failed(reason) => bail!("{reason}"),
+        EmbedState::Off | EmbedState::Loading => bail!("the embedder is switched off"),
+    }
+    let one = embedder.embed(a).await.context("of the first text")?;
+    let other = embedder.embed(b).await.context("of the second text")?;
+    Ok(one.cosine(&other))
 }
 
 fn for_people(task: &str, explanation: &Explanation) -> String {

@@ -149,6 +149,19 @@ impl fmt::Display for Route {
     }
 }
 
+// === impl Sharing ===
+
+impl Sharing {
+    /// Why less than everything, if so.
+    #[must_use]
+    pub const fn why(self) -> Option<WhyNotShared> {
+        match self {
+            Self::ByMeaning => None,
+            Self::ExactOnly(why) | Self::Never(why) => Some(why),
+        }
+    }
+}
+
 // === impl WhyNotShared ===
 
 impl WhyNotShared {

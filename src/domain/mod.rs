@@ -5,11 +5,15 @@
 //! exist has no value here (a [`Score`] outside 0..=1, a [`Match`] without a tier).
 
 mod answer;
+pub mod bytes_text;
 mod call;
+pub mod duration_text;
 mod ids;
 mod load;
 mod outcome;
 mod score;
+mod secret;
+mod task;
 mod tick;
 mod tier;
 
@@ -19,5 +23,7 @@ pub use ids::{EntryId, FlightId, ScopeId, TaskName, Tenant};
 pub use load::{GpuIdle, Load, LoadState};
 pub use outcome::{Landing, Outcome, Refusal, SharedBy, Source, UpstreamFailure};
 pub use score::{NotAScore, Score};
+pub use secret::Secret;
+pub use task::{NameTask, TaskHints, UnknownTask};
 pub use tick::Tick;
 pub use tier::{Match, Tier};

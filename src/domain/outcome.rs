@@ -130,12 +130,9 @@ pub enum Refusal {
         /// When a new try makes sense.
         retry_after: Duration,
     },
-    /// More callers wait on one flight than is allowed.
-    #[error("too many callers wait for the same inference")]
-    TooManyWaiters {
-        /// When a new try makes sense.
-        retry_after: Duration,
-    },
+    /// Not within the time that the caller itself allows.
+    #[error("the answer did not come within the time that the request allows")]
+    TooLate,
     /// The caller read too slowly and fell behind what a flight keeps.
     #[error("the reply was read too slowly")]
     SlowReader,
@@ -226,7 +223,7 @@ impl Refusal {
             Self::UnsupportedEncoding => "unsupported_encoding",
             Self::NotCached => "not_cached",
             Self::Busy { .. } => "gpu_busy",
-            Self::TooManyWaiters { .. } => "too_many_waiters",
+            Self::TooLate => "too_late",
             Self::SlowReader => "slow_reader",
             Self::Upstream(failure) => failure.code(),
             Self::ShuttingDown => "shutting_down",
@@ -241,12 +238,10 @@ impl Refusal {
             Self::Invalid { .. } | Self::BodyTooLarge { .. } | Self::BodyTooSlow | Self::UnsupportedEncoding => {
                 Outcome::Invalid
             }
-            Self::NotCached
-            | Self::Busy { .. }
-            | Self::TooManyWaiters { .. }
-            | Self::SlowReader
-            | Self::ShuttingDown => Outcome::Refused,
-            Self::Upstream(UpstreamFailure::FirstByteTimeout | UpstreamFailure::IdleTimeout) => Outcome::Timeout,
+            Self::NotCached | Self::Busy { .. } | Self::SlowReader | Self::ShuttingDown => Outcome::Refused,
+            Self::TooLate | Self::Upstream(UpstreamFailure::FirstByteTimeout | UpstreamFailure::IdleTimeout) => {
+                Outcome::Timeout
+            }
             Self::Upstream(_) | Self::Internal => Outcome::UpstreamError,
         }
     }

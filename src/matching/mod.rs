@@ -6,6 +6,7 @@
 //! if it can say of every difference why it does not matter. Doubt means no merge.
 
 mod align;
+pub mod detect;
 mod explain;
 mod features;
 mod guard;

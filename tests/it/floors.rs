@@ -9,7 +9,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("text", &["domain"]),
     ("stats", &["domain"]),
     ("vector", &["domain"]),
-    ("meter", &["domain"]),
+    ("meter", &["domain", "stats"]),
     ("wire", &["domain"]),
     ("matching", &["domain", "text", "stats", "vector", "meter", "wire"]),
     ("embed", &["domain", "text", "stats", "vector", "meter", "wire", "matching"]),
