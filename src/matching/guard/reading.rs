@@ -104,7 +104,11 @@ fn phrase_at(atoms: &[Atom<'_>], at: usize) -> (usize, &'static str) {
         return (0, "");
     }
     if matches!(&*atom.key, "如何" | "怎样") {
-        let manner = atoms.get(at + 1).is_some_and(|next| next.kind != Kind::Mark && !NOT_HOW_TO.contains(&&*next.key));
+        let rest = &atoms[at + 1..];
+        // 怎么学不会 asks why, too.
+        let negated = rest.iter().take(3).any(|atom| atom.key.contains(['不', '没']));
+        let manner =
+            rest.first().is_some_and(|next| next.kind != Kind::Mark && !NOT_HOW_TO.contains(&&*next.key)) && !negated;
         return if manner { (1, "怎么") } else { (0, "") };
     }
     for (words, stands) in synonyms::beginning_with(&atom.key) {
