@@ -10,9 +10,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 use std::{env, fs};
 
 use anyhow::Context;
+use tokio::time::Instant;
 use weir::domain::{Score, Tier};
 use weir::matching::{MatchPolicy, Matcher, Verdict};
 use weir::text::Lexicon;
@@ -34,7 +36,7 @@ fn measure(matcher: &Matcher, file: &str, verbose: bool) -> anyhow::Result<()> {
     let column =
         |name: &str| header.iter().position(|column| *column == name).with_context(|| format!("no column {name}"));
     let (label, a, b) = (column("label")?, column("text_a")?, column("text_b")?);
-    let (mut equal, mut seen, mut merged) = (0, [0; 2], [0; 2]);
+    let (mut equal, mut seen, mut merged, mut took) = (0, [0; 2], [0; 2], Vec::new());
     let mut tiers: BTreeMap<Tier, u32> = BTreeMap::new();
     let mut vetoes: BTreeMap<&str, u32> = BTreeMap::new();
     for row in lines.map(|line| line.split('\t').collect::<Vec<_>>()).filter(|row| row.len() == header.len()) {
@@ -44,7 +46,9 @@ fn measure(matcher: &Matcher, file: &str, verbose: bool) -> anyhow::Result<()> {
         }
         let positive = usize::from(row[label] == "1");
         seen[positive] += 1;
-        match verdict(matcher, row[a], row[b]) {
+        let (found, time) = verdict(matcher, row[a], row[b]);
+        took.push(time);
+        match found {
             Verdict::Same(found) => {
                 merged[positive] += 1;
                 if positive == 1 {
@@ -65,11 +69,16 @@ fn measure(matcher: &Matcher, file: &str, verbose: bool) -> anyhow::Result<()> {
     println!("{file}: {equal} equal pairs left out");
     println!("  must not share: {} of {} merged", merged[0], seen[0]);
     println!("  may share: {} of {} merged, by {tiers:?}", merged[1], seen[1]);
+    took.sort_unstable();
+    println!(
+        "  a comparison with features made took {:?} (median)",
+        took.get(took.len() / 2).copied().unwrap_or_default()
+    );
     println!("  vetoes of pairs that must not share: {vetoes:?}");
     Ok(())
 }
 
-fn verdict(matcher: &Matcher, a: &str, b: &str) -> Verdict {
+fn verdict(matcher: &Matcher, a: &str, b: &str) -> (Verdict, Duration) {
     let policy =
         MatchPolicy { canonical: true, lexical: Some(Score::clamped(0.6)), semantic: Some(Score::clamped(0.9)) };
     let (a, b) = (matcher.features(a), matcher.features(b));
@@ -79,6 +88,7 @@ fn verdict(matcher: &Matcher, a: &str, b: &str) -> Verdict {
         b.set_embedding(direction);
     }
     let found = matcher.compare(&policy, &a, &b);
+    let began = Instant::now();
     assert_eq!(found, matcher.compare(&policy, &b, &a), "the order decides");
-    found
+    (found, began.elapsed())
 }

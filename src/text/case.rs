@@ -121,7 +121,9 @@ pub(crate) fn fold_word(lexicon: &Lexicon, word: &str, place: Place<'_>) -> Stri
     let capitals = letters.iter().filter(|b| b.is_ascii_uppercase()).count();
     let titled = capitals == 1 && word.as_bytes()[0].is_ascii_uppercase();
     let acronym = capitals == letters.len();
-    let fold = if tables::AMBIGUOUS.contains(&*lower) {
+    let fold = if is_brand(&lower, place) {
+        true
+    } else if tables::AMBIGUOUS.contains(&*lower) {
         folds_by_company(&lower, place)
     } else if titled {
         place.begins || !lexicon.is_common(&lower)
@@ -135,27 +137,35 @@ pub(crate) fn fold_word(lexicon: &Lexicon, word: &str, place: Place<'_>) -> Stri
 
 /// `A` is an article before a small-lettered word; `I` needs no folding, `i` becomes it elsewhere.
 fn fold_letter(word: &str, lower: &str, place: Place<'_>) -> String {
-    let article = word == "A"
+    let counted = place.shouted
+        && place.after.starts_with(|c: char| c.is_ascii_digit())
+        && matches!(place.before, "is" | "was" | "of" | "for" | "with" | "write" | "give");
+    let spelled = word == "A"
         && (place.begins || place.shouted)
         && place.after.len() > 1
         && place.after.bytes().all(|b| b.is_ascii_alphabetic())
         && !matches!(&*place.after.to_ascii_lowercase(), "is" | "was" | "or" | "and" | "vs" | "to" | "if");
+    let article = spelled || (word == "A" && counted);
     if article { lower.to_owned() } else { word.to_owned() }
 }
 
-/// A word with a double life is clear beside certain others: `Apple Watch`, `sort in Rust`, `is it`.
-fn folds_by_company(lower: &str, place: Place<'_>) -> bool {
+/// `Apple Watch`: the two words are one name however they are written.
+fn is_brand(lower: &str, place: Place<'_>) -> bool {
     let after = place.after.to_ascii_lowercase();
-    let brand = tables::BRAND_PAIRS.contains(&(lower, &*after)) || tables::BRAND_PAIRS.contains(&(place.before, lower));
+    tables::BRAND_PAIRS.contains(&(lower, &*after)) || tables::BRAND_PAIRS.contains(&(place.before, lower))
+}
+
+/// A word with a double life is clear beside certain others: `sort in Rust`, `is it`.
+fn folds_by_company(lower: &str, place: Place<'_>) -> bool {
     let code = place.of_code && tables::PROGRAMMING.contains(&lower);
-    let asked = place.begins && matches!(lower, "who" | "it" | "will" | "may" | "can" | "mark" | "bill");
+    let asked = place.begins && matches!(lower, "who" | "it" | "will" | "may");
     let pronoun = place.shouted
         && (lower == "it" || lower == "us")
         && matches!(
             place.before,
             "is" | "does" | "was" | "if" | "do" | "can" | "will" | "of" | "for" | "make" | "about"
         );
-    brand || code || (asked && lower != "mark" && lower != "bill") || pronoun
+    code || asked || pronoun
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 //! Removed only at the very beginning or end, only with their label, and only in a form that cannot be what
 //! the question is about: in brackets, or after the end of a sentence in a text that speaks of no ids itself.
 
+use super::chars::is_han;
+
 const LABELS: [&str; 22] = [
     "x-request-id",
     "request_id",
@@ -28,8 +30,28 @@ const LABELS: [&str; 22] = [
     "req",
 ];
 /// Words that make an id the subject of a question.
-const SUBJECTS: [&str; 12] =
-    ["trace", "request", "correlation", "log", "req_", "header", "uuid", "日志", "请求", "追踪", "链路", "编号"];
+const SUBJECTS: [&str; 20] = [
+    "trace",
+    "request",
+    "correlation",
+    "log",
+    "req_",
+    "header",
+    "uuid",
+    "status",
+    "ticket",
+    "order",
+    "case",
+    "日志",
+    "请求",
+    "追踪",
+    "链路",
+    "编号",
+    "订单",
+    "工单",
+    "进度",
+    "状态",
+];
 /// Shorter ones might be a word or a number of the question.
 const SHORTEST: usize = 4;
 /// Ids at both ends and then some.
@@ -41,11 +63,18 @@ pub(crate) fn strip(text: &str) -> &str {
     for _ in 0..ROUNDS {
         let shorter = strip_brackets(rest).or_else(|| strip_bare(rest));
         match shorter {
-            Some(shorter) if !shorter.is_empty() => rest = shorter,
+            Some(shorter) if is_question(shorter) => rest = shorter,
             _ => break,
         }
     }
     rest
+}
+
+/// Whether enough remains to be a question, and it is not one about an id.
+fn is_question(rest: &str) -> bool {
+    let lower = rest.to_lowercase();
+    let words = rest.split_whitespace().count() + rest.chars().filter(|c| is_han(*c)).count() / 2;
+    words >= 2 && !SUBJECTS.iter().any(|subject| lower.contains(subject))
 }
 
 fn strip_brackets(text: &str) -> Option<&str> {
@@ -76,9 +105,7 @@ fn strip_bare(text: &str) -> Option<&str> {
     let own_clause =
         before.ends_with(['.', '?', '!', '。', ';', ',', '|', '#']) || text[before.len()..].starts_with('\n');
     let separated = id.contains(['=', ':']);
-    let lower = before.to_lowercase();
-    let subject = SUBJECTS.iter().any(|word| lower.contains(word));
-    (own_clause && separated && !subject && is_labelled(id)).then(|| before.trim_end_matches(['|', '#', ',', ';', ' ']))
+    (own_clause && separated && is_labelled(id)).then(|| before.trim_end_matches(['|', '#', ',', ';', ' ']))
 }
 
 fn find_ignoring_case(text: &str, label: &str) -> Option<usize> {
@@ -99,7 +126,9 @@ fn is_labelled_id(piece: &str) -> bool {
     LABELS.iter().any(|label| {
         lower.strip_prefix(label).is_some_and(|rest| {
             let id = rest.trim_start_matches([' ', ':', '=', '#', '-', '_']);
-            id.len() < rest.len() && is_id(id)
+            // The bare word is a label only of something that is plainly no number of a form or ticket.
+            let plain = matches!(*label, "request" | "req") && id.bytes().all(|b| b.is_ascii_digit());
+            id.len() < rest.len() && is_id(id) && !plain
         })
     })
 }
@@ -138,6 +167,9 @@ mod tests {
             "see (chapter 12345)",
             "find trace_id=8f3a01",
             "[req-8f3a91]",
+            "order (request id: 12345)",
+            "what is the status (request id: 12345)",
+            "how are you (req 12345)",
         ] {
             assert_eq!(strip(text), text);
         }

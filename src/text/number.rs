@@ -21,7 +21,8 @@ pub(crate) fn from_digits(text: &str) -> Option<String> {
     if fraction.is_empty() || !all_digits(fraction) {
         return None;
     }
-    let fraction = fraction.trim_end_matches('0');
+    // In many countries 1.500 is one thousand five hundred: three places stay as they are.
+    let fraction = if fraction.len() == 3 { fraction } else { fraction.trim_end_matches('0') };
     Some(if fraction.is_empty() { whole } else { format!("{whole}.{fraction}") })
 }
 
@@ -34,8 +35,8 @@ fn is_grouped(whole: &str) -> bool {
 /// The value of a Chinese numeral, `点` for the decimal point; `None` if any character is no numeral.
 pub(crate) fn from_chinese(text: &str) -> Option<String> {
     let (whole, fraction) = text.split_once('点').map_or((text, None), |(whole, fraction)| (whole, Some(fraction)));
-    let value = if whole.chars().count() > 1 && whole.chars().all(|c| chinese_digit(c).is_some()) {
-        // Digit by digit, as years and room numbers are read.
+    let value = if whole.chars().count() > 3 && whole.chars().all(|c| chinese_digit(c).is_some()) {
+        // Digit by digit, as years are read. Fewer (两三, 三五, 一三五) may be a range or a row.
         let digits: Option<String> = whole.chars().map(|c| chinese_digit(c).map(|d| d.to_string())).collect();
         digits?
     } else {
@@ -208,6 +209,7 @@ mod tests {
         ] {
             assert_eq!(from_chinese(text).as_deref(), Some(value), "{text}");
         }
+        assert_eq!((from_chinese("三五"), from_chinese("一三五")), (None, None));
         assert_eq!(from_chinese("三个"), None);
         assert_eq!(from_chinese(""), None);
     }

@@ -1,6 +1,12 @@
 //! Manners: greetings, requests for help and thanks, where they are manners and not what is talked about.
 
+mod words;
+
 use super::token::{Kind, Tag, Token};
+
+use words::{
+    AUXILIARIES, BEGINNINGS, EDITS, GREETINGS, OPENINGS, REQUESTS, SPOKEN, TASKS, TELLING, THANKS, WH, WISHES,
+};
 
 /// Whether the ends of a text are manners and marks, or part of what is to be worked on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,274 +17,11 @@ pub(crate) enum Ends {
     AreContent,
 }
 
-/// Tasks whose result depends on every mark and courtesy of the text that they are given.
-const EDITS: &[&str] = &[
-    "translate",
-    "translation",
-    "rewrite",
-    "rephrase",
-    "paraphrase",
-    "proofread",
-    "correct",
-    "polish",
-    "punctuate",
-    "transcribe",
-    "edit",
-    "fix",
-    "repeat",
-    "echo",
-    "copy",
-    "spell",
-    "count",
-    "classify",
-    "sentiment",
-    "tone",
-    "翻译",
-    "改写",
-    "润色",
-    "校对",
-    "纠正",
-    "改正",
-    "标点",
-    "重复",
-    "复述",
-    "修改",
-    "译",
-    "译成",
-    "语气",
-    "情感",
-    "判断",
-    "数",
-];
-
-/// Openings that are manners whatever follows.
-const OPENINGS: &[&str] = &[
-    "请问一下",
-    "请问",
-    "麻烦问一下",
-    "我想问一下",
-    "我想问下",
-    "我想请问一下",
-    "我想请问",
-    "想问一下",
-    "想问下",
-    "想请问一下",
-    "想请问",
-    "我想咨询一下",
-    "想咨询一下",
-    "咨询一下",
-    "请教一下",
-    "我想请教一下",
-    "麻烦您",
-    "麻烦你",
-    "麻烦请",
-    "劳驾",
-    "拜托",
-    "帮忙",
-    "帮个忙",
-    "麻烦帮忙",
-    "请帮忙",
-];
-/// Greetings: only where a mark sets them off.
-const GREETINGS: &[&str] = &[
-    "你好",
-    "您好",
-    "嗨",
-    "哈喽",
-    "hi",
-    "hello",
-    "hey",
-    "hi there",
-    "hello there",
-    "hey there",
-    "good morning",
-    "good afternoon",
-    "good evening",
-    "dear assistant",
-    "could you help",
-    "could you help me",
-    "can you help",
-    "can you help me",
-    "please help",
-    "please help me",
-    "excuse me",
-    "quick question",
-    "sorry",
-    "在吗",
-];
-/// Requests: manners before a verb that gives the task.
-const REQUESTS: &[&str] = &[
-    "could you please",
-    "could you",
-    "can you please",
-    "can you",
-    "would you please",
-    "would you",
-    "will you please",
-    "i want you to",
-    "i would like you to",
-    "i need you to",
-    "please could you",
-    "please can you",
-];
-/// Wishes to know: manners before a question word.
-const WISHES: &[&str] = &[
-    "can you tell me",
-    "could you tell me",
-    "please tell me",
-    "tell me",
-    "i want to know",
-    "i would like to know",
-    "i'd like to know",
-    "i was wondering",
-    "i wonder",
-    "may i ask",
-];
-const THANKS: &[&str] = &[
-    "谢谢",
-    "谢谢你",
-    "谢谢您",
-    "谢谢了",
-    "谢谢啦",
-    "多谢",
-    "感谢",
-    "非常感谢",
-    "十分感谢",
-    "感谢您",
-    "辛苦了",
-    "拜托了",
-    "麻烦了",
-    "thanks",
-    "thank you",
-    "thanks a lot",
-    "thank you very much",
-    "thank you so much",
-    "thanks in advance",
-    "thx",
-    "cheers",
-    "please",
-    "many thanks",
-    "much appreciated",
-    "thanks so much",
-];
-/// Verbs that give a task, in English.
-pub(crate) const TASKS: &[&str] = &[
-    "write",
-    "draft",
-    "compose",
-    "summarize",
-    "summarise",
-    "translate",
-    "explain",
-    "describe",
-    "list",
-    "give",
-    "show",
-    "tell",
-    "make",
-    "create",
-    "generate",
-    "plan",
-    "calculate",
-    "compute",
-    "solve",
-    "convert",
-    "classify",
-    "sort",
-    "find",
-    "suggest",
-    "recommend",
-    "compare",
-    "design",
-    "build",
-    "implement",
-    "fix",
-    "check",
-    "review",
-    "rewrite",
-    "rephrase",
-    "paraphrase",
-    "correct",
-    "proofread",
-    "answer",
-    "define",
-    "name",
-    "help",
-    "outline",
-    "analyze",
-    "analyse",
-    "provide",
-    "extract",
-    "count",
-    "tag",
-    "label",
-    "rate",
-    "rank",
-    "refactor",
-    "debug",
-    "format",
-];
-/// After these, `please` is a word that is spoken of.
-const SPOKEN: &[&str] = &[
-    "say",
-    "saying",
-    "says",
-    "said",
-    "spell",
-    "word",
-    "write",
-    "translate",
-    "mean",
-    "define",
-    "pronounce",
-    "use",
-    "than",
-    "to",
-    "the",
-    "of",
-    "you",
-    "as",
-    "a",
-    "and",
-    "or",
-    "means",
-    "with",
-];
-const WH: &[&str] = &[
-    "what", "what's", "who", "who's", "whom", "whose", "which", "when", "where", "where's", "why", "how", "how's",
-    "if", "whether",
-];
-const AUXILIARIES: &[&str] = &[
-    "is",
-    "are",
-    "was",
-    "were",
-    "am",
-    "do",
-    "does",
-    "did",
-    "can",
-    "could",
-    "should",
-    "would",
-    "will",
-    "may",
-    "must",
-    "has",
-    "have",
-    "had",
-    "isn't",
-    "aren't",
-    "don't",
-    "doesn't",
-    "didn't",
-    "can't",
-    "won't",
-    "shouldn't",
-];
-
 /// Nobody is politer than this; the bound keeps a text of nothing but thanks from costing its length squared.
 const ROUNDS: usize = 6;
+
+/// Fewer words than this beside a courtesy may be a name that it belongs to: `Hello, Dolly`.
+const LEAST: usize = 2;
 
 /// The tokens without manners at either end. Something always remains.
 pub(crate) fn strip<'t, 'a>(tokens: &'t [Token<'a>]) -> &'t [Token<'a>] {
@@ -286,7 +29,11 @@ pub(crate) fn strip<'t, 'a>(tokens: &'t [Token<'a>]) -> &'t [Token<'a>] {
     for _ in 0..ROUNDS {
         let shorter = strip_opening(kept).or_else(|| strip_thanks(kept));
         match shorter {
-            Some(shorter) if shorter.iter().any(|t| t.kind != Kind::Mark && t.kind != Kind::Break) => kept = shorter,
+            Some(shorter)
+                if shorter.iter().filter(|t| !matches!(t.kind, Kind::Mark | Kind::Break)).count() >= LEAST =>
+            {
+                kept = shorter;
+            }
             _ => break,
         }
     }
@@ -310,6 +57,19 @@ fn has_edit(tokens: &[Token<'_>]) -> bool {
         Kind::Han => EDITS.iter().any(|edit| token.text.starts_with(edit)),
         _ => false,
     })
+}
+
+/// Whether what follows a courtesy and its marks is a sentence of its own, and not the rest of a title.
+fn begins_sentence(rest: &[Token<'_>]) -> bool {
+    let marks = rest.iter().take_while(|t| is_separator(t)).count();
+    let rest = &rest[marks..];
+    let Some(first) = rest.first() else { return false };
+    let lower = first.text.to_ascii_lowercase();
+    match first.kind {
+        Kind::Word => [WH, AUXILIARIES, TASKS, BEGINNINGS].iter().any(|list| list.contains(&&*lower)),
+        Kind::Han => first.tag != Tag::Name || asks_or_orders_in_chinese(rest),
+        _ => true,
+    }
 }
 
 /// How many tokens at the beginning spell `phrase`; blanks do not count in Chinese.
@@ -349,7 +109,13 @@ fn strip_opening<'t, 'a>(tokens: &'t [Token<'a>]) -> Option<&'t [Token<'a>]> {
 
 fn opening_len(tokens: &[Token<'_>]) -> Option<usize> {
     let lower = |at: usize| tokens.get(at).map_or_else(String::new, |t| t.text.to_ascii_lowercase());
-    if let Some(length) = longest(tokens, GREETINGS).filter(|length| tokens.get(*length).is_some_and(is_separator)) {
+    if let Some(length) = longest(tokens, GREETINGS)
+        && tokens.get(length).is_some_and(is_separator)
+        && begins_sentence(&tokens[length..])
+    {
+        return Some(length);
+    }
+    if let Some(length) = prefix(tokens, "can you").filter(|length| TELLING.contains(&&*lower(*length))) {
         return Some(length);
     }
     if let Some(length) = longest(tokens, WISHES).filter(|length| WH.contains(&&*lower(*length))) {
@@ -364,10 +130,20 @@ fn opening_len(tokens: &[Token<'_>]) -> Option<usize> {
     let next = tokens.get(1)?;
     let speech = matches!(next.kind, Kind::Word | Kind::Han | Kind::Number | Kind::Identifier | Kind::Quote);
     let single = match &*lower(0) {
-        "please" | "kindly" => (speech || is_separator(next)) && lower(1) != "please",
+        "please" | "kindly" => {
+            let again =
+                tokens[1..].iter().find(|t| !is_separator(t)).is_some_and(|t| t.text.eq_ignore_ascii_case("please"));
+            begins_sentence(&tokens[1..]) && (!again || TASKS.contains(&&*lower(2)))
+        }
         "hi" | "hello" | "hey" => WH.contains(&&*lower(1)) || AUXILIARIES.contains(&&*lower(1)) || lower(1) == "please",
         "请" => speech,
-        "麻烦" => speech && !matches!(&*next.text, "的" | "事" | "了" | "大" | "是" | "在" | "制造者"),
+        "麻烦" => {
+            speech
+                && !matches!(
+                    &*next.text,
+                    "的" | "事" | "事情" | "问题" | "人" | "精" | "了" | "大" | "是" | "在" | "制造者"
+                )
+        }
         _ => false,
     };
     if single {
@@ -393,7 +169,8 @@ fn strip_thanks<'t, 'a>(tokens: &'t [Token<'a>]) -> Option<&'t [Token<'a>]> {
         let before = tokens[..from].last()?;
         let own_clause = is_separator(before) && before.text != ":";
         let please = length == 1 && tokens[from].text.eq_ignore_ascii_case("please");
-        let spoken = SPOKEN.contains(&&*before.text.to_ascii_lowercase()) || before.kind != Kind::Word;
+        let spoken = SPOKEN.contains(&&*before.text.to_ascii_lowercase())
+            || !matches!(before.kind, Kind::Word | Kind::Number | Kind::Identifier);
         if (own_clause && !has_edit(tokens)) || (please && !own_clause && !spoken) {
             return Some(&tokens[..from]);
         }
@@ -420,6 +197,15 @@ fn has_task(tokens: &[Token<'_>]) -> bool {
 }
 
 fn asks_in_chinese(tokens: &[Token<'_>]) -> bool {
+    let states = tokens.iter().filter(|t| t.kind == Kind::Han).any(|t| {
+        matches!(&*t.text, "是" | "有" | "在" | "会" | "能" | "了" | "可以" | "要" | "都" | "已经" | "不" | "没")
+    });
+    let last = tokens.iter().rfind(|t| t.kind != Kind::Mark);
+    let nominal = last.is_some_and(|t| matches!(t.tag, Tag::Noun | Tag::Name)) && !states;
+    asks_or_orders_in_chinese(tokens) || nominal
+}
+
+fn asks_or_orders_in_chinese(tokens: &[Token<'_>]) -> bool {
     let han = || tokens.iter().filter(|t| t.kind == Kind::Han);
     let asked =
         han().any(|t| {
@@ -431,13 +217,7 @@ fn asks_in_chinese(tokens: &[Token<'_>]) -> bool {
         (t.tag == Tag::Verb && !matches!(&*t.text, "是" | "有" | "在" | "会" | "能" | "可以"))
             || matches!(&*t.text, "把" | "用" | "以" | "为" | "给" | "将" | "按")
     });
-    let states = han().any(|t| {
-        matches!(&*t.text, "是" | "有" | "在" | "会" | "能" | "了" | "可以" | "要" | "都" | "已经" | "不" | "没")
-    });
-    let nominal = tokens.last().is_some_and(|t| t.kind == Kind::Han || t.kind == Kind::Mark)
-        && tokens.iter().rfind(|t| t.kind != Kind::Mark).is_some_and(|t| matches!(t.tag, Tag::Noun | Tag::Name))
-        && !states;
-    asked || ordered || nominal
+    asked || ordered
 }
 
 /// 要不要, 能不能, 有没有

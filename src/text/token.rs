@@ -158,7 +158,7 @@ impl<'a> Cutter<'_, 'a> {
     }
 
     fn cut_han<'t>(&mut self, run: &'t str, own: impl Fn(&'t str) -> Cow<'a, str>) {
-        for tagged in self.lexicon.jieba().tag(run, true) {
+        for tagged in self.lexicon.jieba().tag(run, false) {
             let spaced = std::mem::take(&mut self.spaced);
             self.tokens.push(Token {
                 kind: Kind::Han,

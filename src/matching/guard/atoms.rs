@@ -21,7 +21,18 @@ pub(super) struct Atom<'a> {
 }
 
 /// Chinese words that begin with a numeral and count nothing, or consist of numerals and are no number.
-const NO_NUMBERS: [&str; 27] = [
+const NO_NUMBERS: [&str; 38] = [
+    "二百五",
+    "十一",
+    "五一",
+    "六一",
+    "八一",
+    "三八",
+    "七七",
+    "九九",
+    "三七",
+    "二八",
+    "四六",
     "十分",
     "万分",
     "一点",
@@ -253,6 +264,10 @@ fn push_counted<'a>(atoms: &mut Vec<Atom<'a>>, word: &'a str) -> bool {
         .find(|(_, c)| !is_numeral(c.encode_utf8(&mut [0; 4])) && !matches!(c, '千' | '百' | '万' | '亿' | '点'));
     let end = end.map_or(word.len(), |(at, _)| at);
     let (numeral, measure) = word.split_at(end);
+    // 千米 and 百姓 count nothing.
+    if !numeral.starts_with(|c| c == '十' || number::chinese_digit(c).is_some()) {
+        return false;
+    }
     let (numeral, measure) = if MEASURES.contains(&measure) || measure.is_empty() {
         (numeral, measure)
     } else {

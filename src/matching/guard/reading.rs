@@ -90,7 +90,8 @@ fn join_phrases(atoms: &mut Vec<Atom<'_>>) {
             joined.push(atoms[at].clone());
             at += 1;
         } else {
-            joined.push(Atom { key: Cow::Borrowed(stands), ..atoms[at].clone() });
+            // What the dictionary says of one member must not tell it from the others.
+            joined.push(Atom { key: Cow::Borrowed(stands), tag: Tag::Other, ..atoms[at].clone() });
             at += length;
         }
     }
@@ -103,7 +104,11 @@ fn phrase_at(atoms: &[Atom<'_>], at: usize) -> (usize, &'static str) {
         return (0, "");
     }
     if matches!(&*atom.key, "如何" | "怎样") {
-        let manner = atoms.get(at + 1).is_some_and(|next| next.kind != Kind::Mark && !NOT_HOW_TO.contains(&&*next.key));
+        let rest = &atoms[at + 1..];
+        // 怎么学不会 asks why, too.
+        let negated = rest.iter().take(3).any(|atom| atom.key.contains(['不', '没']));
+        let manner =
+            rest.first().is_some_and(|next| next.kind != Kind::Mark && !NOT_HOW_TO.contains(&&*next.key)) && !negated;
         return if manner { (1, "怎么") } else { (0, "") };
     }
     for (words, stands) in synonyms::beginning_with(&atom.key) {

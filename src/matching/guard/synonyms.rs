@@ -85,9 +85,8 @@ enroll|enrol
 打开|开启
 删除|删掉
 更换|换
-用|使用
-能否|能不能|能 不 能
-可否|可不可以|可以 不 可以
+能否|能不能|能 不 能|能 不能
+可否|可不可以|可以 不 可以|可 不可以
 是否|是不是
 区别|差别|差异
 方法|办法
@@ -128,8 +127,8 @@ static PHRASES: LazyLock<HashMap<&'static str, Phrases>> = LazyLock::new(|| {
     for line in CLASSES.lines() {
         let mut members = line.split('|');
         let Some(stands) = members.next().filter(|stands| !stands.is_empty()) else { continue };
-        let first_is_phrase = !stands.starts_with('=') && stands.contains(' ');
-        for member in members.chain(first_is_phrase.then_some(stands)) {
+        let spelled = !stands.starts_with('=');
+        for member in members.chain(spelled.then_some(stands)) {
             let words: Vec<&str> = member.split(' ').collect();
             phrases.entry(words[0]).or_default().push((words, stands));
         }
