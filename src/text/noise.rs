@@ -30,24 +30,22 @@ const LABELS: [&str; 22] = [
     "req",
 ];
 /// Words that make an id the subject of a question.
-const SUBJECTS: [&str; 20] = [
+const SUBJECTS: [&str; 18] = [
     "trace",
     "request",
     "correlation",
-    "log",
+    "logs",
+    "log of",
+    "log for",
     "req_",
     "header",
     "uuid",
     "status",
     "ticket",
-    "order",
-    "case",
     "日志",
     "请求",
     "追踪",
     "链路",
-    "编号",
-    "订单",
     "工单",
     "进度",
     "状态",
@@ -126,8 +124,9 @@ fn is_labelled_id(piece: &str) -> bool {
     LABELS.iter().any(|label| {
         lower.strip_prefix(label).is_some_and(|rest| {
             let id = rest.trim_start_matches([' ', ':', '=', '#', '-', '_']);
-            // The bare word is a label only of something that is plainly no number of a form or ticket.
-            let plain = matches!(*label, "request" | "req") && id.bytes().all(|b| b.is_ascii_digit());
+            // `request 12345` may be the number of a form; `req-12345` is no way to write one.
+            let plain =
+                rest.starts_with(' ') && matches!(*label, "request" | "req") && id.bytes().all(|b| b.is_ascii_digit());
             id.len() < rest.len() && is_id(id) && !plain
         })
     })
@@ -167,7 +166,7 @@ mod tests {
             "see (chapter 12345)",
             "find trace_id=8f3a01",
             "[req-8f3a91]",
-            "order (request id: 12345)",
+            "tickets (request id: 12345)",
             "what is the status (request id: 12345)",
             "how are you (req 12345)",
         ] {

@@ -5,7 +5,7 @@ mod words;
 use super::token::{Kind, Tag, Token};
 
 use words::{
-    AUXILIARIES, BEGINNINGS, EDITS, GREETINGS, OPENINGS, REQUESTS, SPOKEN, TASKS, TELLING, THANKS, WH, WISHES,
+    AUXILIARIES, BEGINNINGS, EDITS, GREETINGS, MEASURED, OPENINGS, REQUESTS, SPOKEN, TASKS, TELLING, THANKS, WH, WISHES,
 };
 
 /// Whether the ends of a text are manners and marks, or part of what is to be worked on.
@@ -171,7 +171,9 @@ fn strip_thanks<'t, 'a>(tokens: &'t [Token<'a>]) -> Option<&'t [Token<'a>]> {
         let please = length == 1 && tokens[from].text.eq_ignore_ascii_case("please");
         let spoken = SPOKEN.contains(&&*before.text.to_ascii_lowercase())
             || !matches!(before.kind, Kind::Word | Kind::Number | Kind::Identifier);
-        if (own_clause && !has_edit(tokens)) || (please && !own_clause && !spoken) {
+        // `… for the next episode Thank you!`: the capital begins a sentence of its own.
+        let own_sentence = tokens[from].text.starts_with("Thank") && before.kind == Kind::Word && !spoken;
+        if ((own_clause || own_sentence) && !has_edit(tokens)) || (please && !own_clause && !spoken) {
             return Some(&tokens[..from]);
         }
     }
@@ -210,7 +212,7 @@ fn asks_or_orders_in_chinese(tokens: &[Token<'_>]) -> bool {
     let asked =
         han().any(|t| {
             t.text.contains(['么', '吗', '呢', '谁', '哪', '几', '何', '否', '吧'])
-                || t.text.contains("多少")
+                || MEASURED.contains(&&*t.text)
                 || is_a_not_a(&t.text)
         }) || tokens.windows(3).any(|three| three[0].text == three[2].text && matches!(&*three[1].text, "不" | "没"));
     let ordered = tokens.first().is_some_and(|t| {

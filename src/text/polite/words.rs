@@ -206,6 +206,13 @@ pub(super) const TASKS: &[&str] = &[
 ];
 /// After these, `please` is a word that is spoken of.
 pub(super) const SPOKEN: &[&str] = &[
+    "titled",
+    "called",
+    "named",
+    "entitled",
+    "reply",
+    "respond",
+    "song",
     "say",
     "saying",
     "says",
@@ -271,4 +278,21 @@ pub(super) const TELLING: &[&str] =
 pub(super) const BEGINNINGS: &[&str] = &[
     "i", "i'm", "i've", "my", "a", "an", "the", "in", "as", "for", "on", "there", "this", "with", "if", "please",
     "kindly", "hi",
+];
+/// How much, how long, how big, in one word.
+pub(super) const MEASURED: &[&str] = &[
+    "多少",
+    "多久",
+    "多长",
+    "多大",
+    "多高",
+    "多远",
+    "多重",
+    "多快",
+    "多深",
+    "多宽",
+    "多厚",
+    "多早",
+    "多晚",
+    "多长时间",
 ];
