@@ -23,7 +23,7 @@ use crate::domain::{Answer, BadValue, EntryId, Match, ScopeId, bytes_text};
 use crate::matching::{Features, MatchPolicy, Veto};
 use crate::text::Fingerprint;
 
-pub use store::{LEAST_KINSHIP, ResultCache};
+pub use store::ResultCache;
 
 /// Bounds of the result cache.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

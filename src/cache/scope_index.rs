@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::domain::{EntryId, Score};
-use crate::matching::Features;
+use crate::matching::{Features, ReadingKey};
 use crate::text::{CanonicalForm, LexicalIndex};
 use crate::vector::{self, AnnIndex, VectorIndex};
 
@@ -16,6 +16,8 @@ pub(super) struct ScopeIndex {
     canonical: HashMap<CanonicalForm, Vec<EntryId>>,
     lexical: LexicalIndex,
     vectors: VectorIndex,
+    /// How many of the embedded entries read alike.
+    readings: HashMap<ReadingKey, usize>,
 }
 
 // === impl ScopeIndex ===
@@ -27,6 +29,7 @@ impl ScopeIndex {
             canonical: HashMap::new(),
             lexical: LexicalIndex::default(),
             vectors: VectorIndex::new(vectors),
+            readings: HashMap::new(),
         }
     }
 
@@ -41,13 +44,14 @@ impl ScopeIndex {
         self.embedded(entry);
     }
 
-    /// Takes the entry's embedding into the index, if it has one by now and is still stored.
+    /// Takes the entry's embedding into the index, if it has one by now and is still stored; once per entry.
     pub(super) fn embedded(&mut self, entry: &Entry) {
-        if entry.found_by.semantic.is_some()
-            && let Some(embedding) = entry.question.embedding()
-            && self.entries.contains_key(&entry.id)
-        {
-            self.vectors.insert(entry.id, embedding.clone());
+        let wanted = entry.found_by.semantic.is_some() && self.entries.contains_key(&entry.id);
+        let Some(embedding) = entry.question.embedding().filter(|_| wanted) else { return };
+        let held = self.vectors.len();
+        self.vectors.insert(entry.id, embedding.clone());
+        if self.vectors.len() > held {
+            *self.readings.entry(entry.question.reading_key()).or_default() += 1;
         }
     }
 
@@ -59,7 +63,22 @@ impl ScopeIndex {
             self.remove_form(entry);
         }
         self.lexical.remove(entry.id);
+        self.remove_vector(entry);
+    }
+
+    fn remove_vector(&mut self, entry: &Entry) {
+        let held = self.vectors.len();
         self.vectors.remove(entry.id);
+        if self.vectors.len() == held {
+            return;
+        }
+        let key = entry.question.reading_key();
+        if let Some(count) = self.readings.get_mut(&key) {
+            *count -= 1;
+            if *count == 0 {
+                self.readings.remove(&key);
+            }
+        }
     }
 
     fn remove_form(&mut self, entry: &Entry) {
@@ -80,10 +99,9 @@ impl ScopeIndex {
         self.vectors.len()
     }
 
-    /// Whether an entry might be found by meaning: there are embeddings, and (as far as words are indexed) some
-    /// entry might share words with the question.
-    pub(super) fn may_have_kin(&self, question: &Features, least: Score) -> bool {
-        !self.vectors.is_empty() && (self.lexical.is_empty() || self.lexical.could_reach(question.terms(), least))
+    /// Whether an entry with an embedding reads like the question.
+    pub(super) fn may_mean_the_same(&self, question: &Features) -> bool {
+        !self.vectors.is_empty() && self.readings.contains_key(&question.reading_key())
     }
 
     pub(super) fn is_graph(&self) -> bool {

@@ -16,10 +16,6 @@ use crate::matching::{Features, MatchPolicy, Matcher, Verdict};
 use crate::text::Fingerprint;
 use crate::vector;
 
-/// The guard accepts a rewording only if every word that carries content is explained, so a question that
-/// shares next to no words (by TF-IDF cosine) with anything stored is not worth an embedding.
-pub const LEAST_KINSHIP: Score = Score::A_FIFTH;
-
 /// Embeddings that are searched within half a millisecond (`benches/vector.rs`).
 const QUICKLY_SEARCHED: usize = 5_000;
 
@@ -78,10 +74,10 @@ impl ResultCache {
         self.indexes.by_scope.contains_key(scope)
     }
 
-    /// Whether an embedding of the question might find anything in the Scope.
+    /// Whether an embedding of the question might find anything in the Scope that the guard would accept.
     #[must_use]
-    pub fn may_have_kin(&self, scope: &ScopeId, question: &Features) -> bool {
-        self.indexes.by_scope.get(scope).is_some_and(|index| read(&index).may_have_kin(question, LEAST_KINSHIP))
+    pub fn may_mean_the_same(&self, scope: &ScopeId, question: &Features) -> bool {
+        self.indexes.by_scope.get(scope).is_some_and(|index| read(&index).may_mean_the_same(question))
     }
 
     /// Whether [`ResultCache::semantic`] takes more than half a millisecond in this Scope.

@@ -17,7 +17,6 @@ const OTHER: ScopeId = ScopeId([2; 32]);
 const TTL: Duration = Duration::from_mins(5);
 const EVERY_TIER: MatchPolicy =
     MatchPolicy { canonical: true, lexical: Some(Score::ZERO), semantic: Some(Score::ZERO) };
-const EXACT_ONLY: MatchPolicy = MatchPolicy { canonical: false, lexical: None, semantic: None };
 
 static MATCHER: LazyLock<Arc<Matcher>> = LazyLock::new(|| Arc::new(Matcher::new(Arc::new(Lexicon::load()))));
 
@@ -92,12 +91,12 @@ async fn an_entry_without_an_embedding_is_found_by_meaning_once_it_has_one() {
     let vector = Embedding::new(&[1.0, 0.5, 0.0]).unwrap();
     let asked = features("红烧肉如何做？");
     asked.set_embedding(vector.clone());
-    assert!(!cache.may_have_kin(&SCOPE, &asked));
+    assert!(!cache.may_mean_the_same(&SCOPE, &asked));
     assert!(cache.semantic(&SCOPE, &asked, Score::ZERO, now()).hit.is_none());
     entry.question.set_embedding(vector);
     cache.embedded(&entry);
-    assert!(cache.may_have_kin(&SCOPE, &asked));
-    assert!(!cache.may_have_kin(&SCOPE, &features("How many moons does Mars have?")), "it shares no word");
+    assert!(cache.may_mean_the_same(&SCOPE, &asked));
+    assert!(!cache.may_mean_the_same(&SCOPE, &features("How many moons does Mars have?")), "nothing reads like that");
     assert_eq!(cache.semantic(&SCOPE, &asked, Score::ZERO, now()).hit.unwrap().found.tier, Tier::Semantic);
 }
 
@@ -125,7 +124,7 @@ async fn a_newer_answer_replaces_the_older_one() {
 async fn an_entry_for_equal_questions_only_is_in_no_index() {
     let cache = cache();
     let question = features("写一首关于秋天的诗");
-    cache.put(SCOPE, &question, answer("a poem"), &EXACT_ONLY, TTL, Instant::now());
+    cache.put(SCOPE, &question, answer("a poem"), &MatchPolicy::EXACT_ONLY, TTL, Instant::now());
     assert!(cache.exact(&SCOPE, &question, now()).is_some());
     assert!(similar(&cache, "请写一首关于秋天的诗").is_none());
     assert_eq!(cache.purge(Purge::All), 1);

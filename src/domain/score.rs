@@ -20,8 +20,6 @@ pub struct NotAScore(pub f32);
 impl Score {
     /// Nothing in common.
     pub const ZERO: Self = Self(0.0);
-    /// 0.2.
-    pub const A_FIFTH: Self = Self(0.2);
     /// Equal.
     pub const ONE: Self = Self(1.0);
 

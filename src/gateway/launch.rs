@@ -12,10 +12,11 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use tokio::time::{Instant, sleep, timeout};
 
+use super::aside::{LONG_TEXT, aside_if};
 use super::relay::{Relayed, Shareable, relay};
 use super::{Gateway, Live, TaskPolicy};
-use crate::cache::{Entry, ResultCache};
-use crate::domain::{Answer, Call, Landing, ReplyMode, ScopeId, Sharing, UpstreamFailure, UpstreamRequest};
+use crate::cache::Entry;
+use crate::domain::{Answer, Call, Landing, ReplyMode, Sharing, UpstreamFailure, UpstreamRequest};
 use crate::embed::EmbedError;
 use crate::flights::{LateJoin, Pilot, WindowMode};
 use crate::limit::Permit;
@@ -46,32 +47,18 @@ impl Gateway {
     }
 
     /// Makes a stored entry findable by meaning. Nobody waits for it, so a busy embedder is asked again.
-    async fn embed_stored(&self, entry: Arc<Entry>) {
+    async fn embed_stored(&self, entry: &Entry) {
         for pause in EMBED_AGAIN {
             match self.engines.embedder.embed(entry.question.text()).await {
                 Ok(embedding) => {
                     entry.question.set_embedding(embedding);
-                    let _ = self.write_cache(entry.scope, move |cache| cache.embedded(&entry)).await;
-                    return;
+                    let cache = &self.engines.cache;
+                    return aside_if(cache.writes_slowly(&entry.scope), || cache.embedded(entry));
                 }
                 Err(EmbedError::Full | EmbedError::OverBudget) => sleep(pause).await,
                 Err(EmbedError::TooLong | EmbedError::Unavailable) => return,
             }
         }
-    }
-
-    /// Writes to the cache: here if that takes microseconds, off the workers if the Scope's index is a graph.
-    /// `None` if the write panicked; the answer is then merely not stored.
-    async fn write_cache<T: Send + 'static>(
-        &self,
-        scope: ScopeId,
-        write: impl FnOnce(&ResultCache) -> T + Send + 'static,
-    ) -> Option<T> {
-        let cache = Arc::clone(&self.engines.cache);
-        if !cache.writes_slowly(&scope) {
-            return Some(write(&cache));
-        }
-        tokio::task::spawn_blocking(move || write(&cache)).await.ok()
     }
 }
 
@@ -83,7 +70,7 @@ impl Journey {
         let landing = self.land_once_or_twice().await;
         drop(running);
         if let Landing::Answered(answer) = &landing {
-            self.store(answer).await;
+            self.store(answer);
         }
         self.pilot.land(landing);
         sleep(self.policy().window.length).await;
@@ -187,22 +174,22 @@ impl Journey {
     }
 
     /// Stores the answer; and, now that nobody waits for it, makes it findable by meaning.
-    async fn store(&self, answer: &Arc<Answer>) {
+    fn store(&self, answer: &Arc<Answer>) {
         if matches!(self.call.sharing, Sharing::Never(_)) {
             return;
         }
         let policy = self.policy();
         let matching = policy.matching(self.call.sharing);
         let began = Instant::now();
-        let (scope, ttl) = (self.call.scope, policy.ttl);
-        let (question, answer) = (Arc::clone(self.pilot.question()), Arc::clone(answer));
-        let entry =
-            self.gateway.write_cache(scope, move |cache| cache.put(scope, &question, answer, &matching, ttl, began));
-        let Some(entry) = entry.await else { return };
+        let (cache, scope) = (&self.gateway.engines.cache, self.call.scope);
+        let slow = cache.writes_slowly(&scope) || self.call.question.len() > LONG_TEXT;
+        let entry = aside_if(slow, || {
+            cache.put(scope, self.pilot.question(), Arc::clone(answer), &matching, policy.ttl, began)
+        });
         self.gateway.meter().stage(Stage::Store, began.elapsed());
         if matching.semantic.is_some() && entry.question.embedding().is_none() {
             let gateway = Arc::clone(&self.gateway);
-            self.gateway.tasks.spawn(async move { gateway.embed_stored(entry).await });
+            self.gateway.tasks.spawn(async move { gateway.embed_stored(&entry).await });
         }
     }
 

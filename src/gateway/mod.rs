@@ -7,6 +7,7 @@
 //! in [`Gateway`].
 
 mod arrivals;
+mod aside;
 mod launch;
 pub mod policy;
 mod relay;
@@ -22,8 +23,8 @@ use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::cache::{Freshness, Hit, LEAST_KINSHIP, Lookup, ResultCache};
-use crate::domain::{Call, Match, Refusal, Route, ScopeId, Score, Sharing, Source, TaskName};
+use crate::cache::{Freshness, Hit, Lookup, ResultCache};
+use crate::domain::{Call, Match, Refusal, Route, Sharing, Source, TaskName};
 use crate::embed::Embedder;
 use crate::flights::{Boarding, Flights, LateJoin, WindowMode};
 use crate::limit::GpuGate;
@@ -34,6 +35,8 @@ use crate::upstream::{Forward, StreamUsage, Upstream};
 pub use crate::flights::Seat;
 pub use crate::upstream::PassBody;
 use arrivals::ArrivalBook;
+use aside::LONG_TEXT;
+pub use aside::{LONG_BODY, aside_if};
 pub use policy::{Policies, TaskPatch, TaskPolicy};
 pub use served::{Record, Reply, Served, StoredMark};
 
@@ -123,7 +126,8 @@ impl Gateway {
         let live = self.live();
         let policy = live.policies.of(&call.task);
         let matching = policy.matching(call.sharing);
-        let question = Arc::new(self.engines.matcher.features(&call.question));
+        let long = call.question.len() > LONG_TEXT;
+        let question = Arc::new(aside_if(long, || self.engines.matcher.features(&call.question)));
 
         if let Some(hit) = self.look_up(&call, &question, &matching).await {
             record.add_own_time(began.elapsed());
@@ -150,32 +154,27 @@ impl Gateway {
         if let Some(hit) = self.timed(Stage::Exact, || cache.exact(scope, question, wanted)) {
             return Some(hit);
         }
-        if (matching.canonical || matching.lexical.is_some()) && cache.has_candidates(scope) {
+        let known = cache.has_candidates(scope);
+        if *matching == MatchPolicy::EXACT_ONLY || !(known || self.flights.any(scope, |_| true)) {
+            return None;
+        }
+        // Here and not under a lock of the cache or the flights.
+        self.timed(Stage::Features, || aside_if(question.text().len() > LONG_TEXT, || question.prepare()));
+        if known {
             let found = self.timed(Stage::Lexical, || cache.similar(scope, question, matching, wanted));
             if let Some(hit) = self.settle(found) {
                 return Some(hit);
             }
         }
         let least = matching.semantic?;
-        let is_kin = |flown: &Features| flown.terms().cosine(question.terms()) >= LEAST_KINSHIP;
-        if !cache.may_have_kin(scope, question) && !self.flights.any(scope, is_kin) {
+        // The guard accepts only what reads the same, so nothing else is worth an embedding.
+        if !cache.may_mean_the_same(scope, question) && !self.flights.any(scope, |flown| flown.reads_like(question)) {
             return None;
         }
         self.embed(question).await;
-        let began = Instant::now();
-        let found = self.search(*scope, question, least, wanted).await;
-        self.meter().stage(Stage::Semantic, began.elapsed());
+        let slow = cache.searches_slowly(scope);
+        let found = self.timed(Stage::Semantic, || aside_if(slow, || cache.semantic(scope, question, least, wanted)));
         self.settle(found)
-    }
-
-    /// Searches by meaning, off the workers where that takes long.
-    async fn search(&self, scope: ScopeId, question: &Arc<Features>, least: Score, wanted: Freshness) -> Lookup {
-        let (cache, question) = (Arc::clone(&self.engines.cache), Arc::clone(question));
-        if !cache.searches_slowly(&scope) {
-            return cache.semantic(&scope, &question, least, wanted);
-        }
-        let search = tokio::task::spawn_blocking(move || cache.semantic(&scope, &question, least, wanted));
-        search.await.unwrap_or_default()
     }
 
     fn settle(&self, lookup: Lookup) -> Option<Hit> {

@@ -271,7 +271,7 @@ mod tests {
     fn a_call_that_must_not_share_by_meaning_gets_no_tier_beyond_exact() {
         let sharing = Sharing::ExactOnly(crate::domain::WhyNotShared::Parameters);
         let matching = Policies::default().of(&TaskName::new("qa")).matching(sharing);
-        assert_eq!(matching, MatchPolicy { canonical: false, lexical: None, semantic: None });
+        assert_eq!(matching, MatchPolicy::EXACT_ONLY);
     }
 
     #[test]

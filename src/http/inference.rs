@@ -17,7 +17,7 @@ use super::render::Lang;
 use super::reply::{self, Asked};
 use super::{Edge, body};
 use crate::domain::{Call, Refusal, Route, TaskName};
-use crate::gateway::Record;
+use crate::gateway::{LONG_BODY, Record, aside_if};
 use crate::meter::Stage;
 
 /// Answers one request of an inference surface.
@@ -62,7 +62,8 @@ async fn read(edge: &Edge, route: Route, parts: &Parts, body: Body) -> Result<(C
         headers: &parts.headers,
         body,
     };
-    let call = decode::decode(incoming, &edge.rules.load())?;
+    let long = incoming.body.len() > LONG_BODY;
+    let call = aside_if(long, || decode::decode(incoming, &edge.rules.load()))?;
     let took = began.elapsed();
     edge.gateway.meter().stage(Stage::Decode, took);
     Ok((call, took))

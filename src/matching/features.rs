@@ -9,6 +9,10 @@ use crate::vector::Embedding;
 
 use super::guard::Reading;
 
+/// What a question says, as one number. Equal readings have equal keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ReadingKey(u64);
+
 /// One question and what is known of it.
 #[derive(Debug)]
 pub struct Features {
@@ -70,6 +74,29 @@ impl Features {
     /// What the guard compares.
     pub(super) fn reading(&self) -> &Reading {
         self.reading.get_or_init(|| Reading::of(&self.lexicon, self.canonical()))
+    }
+
+    /// The same as one number, for indexes: different keys never pass the guard.
+    #[must_use]
+    pub fn reading_key(&self) -> ReadingKey {
+        let mut hasher = blake3::Hasher::new();
+        for meaning in self.reading().meanings() {
+            hasher.update(&(meaning.key.len() as u64).to_le_bytes()).update(meaning.key.as_bytes());
+        }
+        let mut key = [0; 8];
+        hasher.finalize_xof().fill(&mut key);
+        ReadingKey(u64::from_le_bytes(key))
+    }
+
+    /// Whether the guard would accept the two, were they similar.
+    #[must_use]
+    pub fn reads_like(&self, other: &Self) -> bool {
+        self.reading() == other.reading()
+    }
+
+    /// Makes what the tiers will ask for. Takes milliseconds for texts of many kilobytes.
+    pub fn prepare(&self) {
+        let _ = (self.canonical(), self.terms(), self.reading());
     }
 
     /// The sentence embedding, once somebody has made it.

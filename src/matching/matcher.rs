@@ -20,6 +20,13 @@ pub struct MatchPolicy {
     pub semantic: Option<Score>,
 }
 
+// === impl MatchPolicy ===
+
+impl MatchPolicy {
+    /// Equal normalised texts only.
+    pub const EXACT_ONLY: Self = Self { canonical: false, lexical: None, semantic: None };
+}
+
 /// Makes features and compares them. Cheap to share: holds the lexicon by `Arc`.
 #[derive(Clone, Debug)]
 pub struct Matcher {

@@ -14,7 +14,7 @@ mod matcher;
 mod verdict;
 
 pub use explain::{Difference, Explanation, Steps, TierReport};
-pub use features::Features;
+pub use features::{Features, ReadingKey};
 pub use guard::Veto;
 pub use matcher::{MatchPolicy, Matcher};
 pub use verdict::Verdict;

@@ -64,14 +64,6 @@ impl LexicalIndex {
         self.vectors.is_empty()
     }
 
-    /// Whether any entry could score `least`: the length of the query's part whose terms are known at all
-    /// bounds every score. A few lookups, however many entries there are.
-    #[must_use]
-    pub fn could_reach(&self, query: &TermVector, least: Score) -> bool {
-        let known = query.entries().iter().filter(|(term, _)| self.lists.contains_key(term));
-        known.map(|(_, weight)| weight * weight).sum::<f32>().sqrt() + SLACK >= least.get()
-    }
-
     /// The `k` most similar entries that score at least `least` and share a term with the query: best
     /// first, the older entry first among equals.
     #[must_use]
