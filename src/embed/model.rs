@@ -135,6 +135,8 @@ impl ModelFiles {
 impl OnnxModel {
     /// Reads, loads and tests the model. Takes a second or two.
     pub(super) fn load(files: &ModelFiles) -> Result<Self, LoadError> {
+        // One text at a time has no use for a pool with a thread for every core.
+        tokenizers::utils::parallelism::set_parallelism(false);
         let maker = files.model_toml()?;
         let max_tokens = files.max_tokens.or(maker.max_tokens).unwrap_or(DEFAULT_MAX_TOKENS);
         let mut inner = match &files.hub {

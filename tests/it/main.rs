@@ -6,5 +6,6 @@ mod config;
 mod edge;
 mod floors;
 mod openai;
+mod product;
 mod replay;
 mod sim;
