@@ -11,10 +11,15 @@ use std::fmt;
 use super::case::{self, Place};
 use super::polite::{self, Ends};
 use super::token::{Kind, Token, tokenise};
-use super::{Lexicon, noise, tables};
+use super::{Lexicon, noise, tables, wording};
 
 /// A longer text is its own form: manners do not matter beside so much content, and the work stays bounded. Bytes.
 pub(crate) const LONGEST: usize = 16 * 1024;
+/// Words with which no question ends.
+const AWAITING: [&str; 18] = [
+    "a", "an", "and", "are", "between", "by", "called", "do", "does", "for", "is", "of", "or", "the", "to", "use",
+    "with", "write",
+];
 /// Taking one thing away can uncover another; a text that takes more rounds than this is not prose.
 const ROUNDS: usize = 6;
 
@@ -29,7 +34,7 @@ impl CanonicalForm {
     /// The form of a normalised text.
     #[must_use]
     pub fn of(lexicon: &Lexicon, normal: &str) -> Self {
-        if normal.len() > LONGEST {
+        if normal.len() > LONGEST || wording::is_about_writing(normal) {
             return Self(normal.into());
         }
         let mut current = Cow::Borrowed(normal);
@@ -43,10 +48,11 @@ impl CanonicalForm {
         Self(normal.into())
     }
 
-    /// Whether the text is too long to be taken apart: only an equal one is the same.
+    /// Whether only an equal text is the same: this one is too long to be taken apart, asks about its own
+    /// writing, or sets two things side by side.
     #[must_use]
     pub fn is_opaque(&self) -> bool {
-        self.0.len() > LONGEST
+        self.0.len() > LONGEST || wording::is_about_writing(&self.0) || wording::compares(&self.0)
     }
 
     /// The form as text.
@@ -82,6 +88,9 @@ fn strip_end<'t, 'a>(tokens: &'t [Token<'a>]) -> &'t [Token<'a>] {
     }
     let asks_anyway = polite::asks_anyway(tokens);
     let mut kept = tokens;
+    if asks_about_mark(tokens) {
+        return tokens;
+    }
     while let Some((last, rest)) = kept.split_last() {
         let beside_digit = rest.last().is_some_and(|t| t.kind == Kind::Number) && last.text.starts_with('!');
         let may_go = ends_sentence(last) && !beside_digit && (last.text != "?" || asks_anyway);
@@ -97,6 +106,14 @@ fn strip_end<'t, 'a>(tokens: &'t [Token<'a>]) -> &'t [Token<'a>] {
         kept = rest;
     }
     kept
+}
+
+/// Whether a mark that stands alone at the end is what the text asks about: `what is the meaning of ?`
+fn asks_about_mark(tokens: &[Token<'_>]) -> bool {
+    let end = tokens.iter().rposition(|token| token.kind != Kind::Mark).map_or(0, |at| at + 1);
+    let alone = tokens.get(end).is_some_and(|mark| mark.spaced);
+    let awaits = |word: &Token<'_>| AWAITING.contains(&&*word.text.to_ascii_lowercase());
+    alone && tokens[..end].last().is_some_and(awaits)
 }
 
 fn fold_case<'a>(lexicon: &Lexicon, text: &str, tokens: &[Token<'a>]) -> Vec<Token<'a>> {
@@ -136,12 +153,13 @@ fn join(tokens: &[Token<'_>]) -> String {
     let mut before: Option<&Token<'_>> = None;
     let mut last_mark = None;
     for token in tokens {
-        // Twice the same mark says it once.
+        // Twice the same mark behind a word says it once; standing alone it may be the thing spoken of.
         if token.kind == Kind::Mark && matches!(&*token.text, "!" | "?" | "," | ".") && last_mark == Some(&*token.text)
         {
             continue;
         }
-        last_mark = (token.kind == Kind::Mark).then_some(&*token.text);
+        let stands_alone = token.spaced && before.is_some_and(|before| before.kind != Kind::Han);
+        last_mark = (token.kind == Kind::Mark && !stands_alone).then_some(&*token.text);
         if let Some(before) = before {
             let han = (before.kind == Kind::Han, token.kind == Kind::Han);
             let close = match han {

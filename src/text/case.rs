@@ -2,8 +2,8 @@
 //!
 //! It is where a plain word begins a sentence, and where nobody distinguishes: a text all in capitals (of which
 //! only the canonical form knows enough words to judge). It is not in flags, single letters, identifiers and acronyms, nor in words that are a name with a capital and
-//! another thing without (`Polish`, `Apple`, `US`). Names without such a double (`Tokyo`) fold as words do,
-//! since many people type no capitals at all.
+//! another thing without (`Polish`, `Apple`, `US`), nor within a sentence in any word that might be a name (`Steam`).
+//! Well-known places (`Tokyo`) fold as words do, since many people type no capitals at all.
 
 use super::chars::{is_han, is_word};
 use super::parts::{self, Part};
@@ -124,9 +124,9 @@ pub(crate) fn fold_word(lexicon: &Lexicon, word: &str, place: Place<'_>) -> Stri
     let fold = if is_brand(&lower, place) {
         true
     } else if tables::AMBIGUOUS.contains(&*lower) {
-        folds_by_company(&lower, place)
+        folds_by_company(&lower, acronym, place)
     } else if titled {
-        place.begins || !lexicon.is_common(&lower)
+        place.begins || tables::PLACES.contains(&*lower)
     } else if acronym {
         place.shouted || tables::ACRONYMS.contains(&*lower) || tables::EMPHASISED.contains(&*lower)
     } else {
@@ -155,9 +155,9 @@ fn is_brand(lower: &str, place: Place<'_>) -> bool {
     tables::BRAND_PAIRS.contains(&(lower, &*after)) || tables::BRAND_PAIRS.contains(&(place.before, lower))
 }
 
-/// A word with a double life is clear beside certain others: `sort in Rust`, `is it`.
-fn folds_by_company(lower: &str, place: Place<'_>) -> bool {
-    let code = place.of_code && tables::PROGRAMMING.contains(&lower);
+/// A word with a double life is clear beside certain others: `sort in Rust` (but not `SWIFT code`), `is it`.
+fn folds_by_company(lower: &str, acronym: bool, place: Place<'_>) -> bool {
+    let code = place.of_code && !acronym && tables::PROGRAMMING.contains(&lower);
     let asked = place.begins && matches!(lower, "who" | "it" | "will" | "may");
     let pronoun = place.shouted
         && (lower == "it" || lower == "us")

@@ -26,6 +26,7 @@ mod terms;
 #[cfg(test)]
 pub(crate) mod testing;
 mod token;
+mod wording;
 
 pub use canonical::CanonicalForm;
 pub use fingerprint::Fingerprint;

@@ -50,6 +50,13 @@ const SUBJECTS: [&str; 18] = [
     "进度",
     "状态",
 ];
+/// Words that point at something outside the text, which may be the request itself, or tell what befell it.
+const POINTERS: [&str; 21] = [
+    "this", "that", "it", "these", "those", "fail", "fails", "failed", "failing", "failure", "error", "errors",
+    "timeout", "timed", "valid", "id", "ids", "order", "cancel", "approve", "reject",
+];
+/// The same in Chinese.
+const POINTERS_ZH: [&str; 10] = ["这", "此", "它", "失败", "超时", "报错", "错误", "异常", "订单", "审批"];
 /// Shorter ones might be a word or a number of the question.
 const SHORTEST: usize = 4;
 /// Ids at both ends and then some.
@@ -72,7 +79,9 @@ pub(crate) fn strip(text: &str) -> &str {
 fn is_question(rest: &str) -> bool {
     let lower = rest.to_lowercase();
     let words = rest.split_whitespace().count() + rest.chars().filter(|c| is_han(*c)).count() / 2;
-    words >= 2 && !SUBJECTS.iter().any(|subject| lower.contains(subject))
+    let pointed = lower.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| POINTERS.contains(&word))
+        || POINTERS_ZH.iter().any(|pointer| lower.contains(pointer));
+    words >= 2 && !pointed && !SUBJECTS.iter().any(|subject| lower.contains(subject))
 }
 
 fn strip_brackets(text: &str) -> Option<&str> {

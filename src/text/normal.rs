@@ -9,7 +9,7 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 use super::chars::{fold_width, is_han, is_invisible};
 use super::parts::{self, Part};
-use super::{Lexicon, case};
+use super::{Lexicon, case, wording};
 
 /// Folding one thing can uncover another; texts that take more rounds than this are not prose.
 const ROUNDS: usize = 4;
@@ -17,6 +17,9 @@ const ROUNDS: usize = 4;
 /// The normalised text.
 #[must_use]
 pub fn normalise(lexicon: &Lexicon, text: &str) -> String {
+    if wording::is_about_writing(text) {
+        return text.to_owned();
+    }
     let mut current = once(lexicon, text);
     for _ in 0..ROUNDS {
         let next = once(lexicon, &current);
@@ -99,9 +102,7 @@ fn push_blank(out: &mut String, blank: &[char]) {
     out.truncate(out.trim_end_matches(' ').len());
     out.push('\n');
     let indent = &blank[line_break + 1..];
-    if indent.len() > 1 || indent.contains(&'\t') {
-        out.extend(indent.iter().map(|c| if *c == '\r' { ' ' } else { *c }));
-    }
+    out.extend(indent.iter().map(|c| if *c == '\r' { ' ' } else { *c }));
 }
 
 #[cfg(test)]

@@ -185,13 +185,37 @@ pub(crate) fn asks_anyway(tokens: &[Token<'_>]) -> bool {
     let Some(first) = tokens.first() else { return false };
     let lower = |token: &Token<'_>| token.text.to_ascii_lowercase();
     let begins = |at: usize| at == 0 || matches!(&*tokens[at - 1].text, "," | "." | "!" | ":");
+    // `in which year …`; but `he knows when it starts?` asks by its mark alone.
+    let leads = |at: usize| begins(at) || (begins(at - 1) && PREPOSITIONS.contains(&&*lower(&tokens[at - 1])));
     let english = tokens.iter().enumerate().any(|(at, token)| {
         token.kind == Kind::Word
-            && (WH.contains(&&*lower(token)) || (begins(at) && AUXILIARIES.contains(&&*lower(token))))
+            && ((leads(at) && WH.contains(&&*lower(token))) || (begins(at) && AUXILIARIES.contains(&&*lower(token))))
     });
     let ordered = TASKS.contains(&&*lower(first)) || tokens.get(1).is_some_and(|t| t.text == "of") || has_task(tokens);
     english || ordered || asks_in_chinese(tokens)
 }
+
+const PREPOSITIONS: [&str; 14] =
+    ["in", "on", "at", "for", "to", "of", "by", "from", "with", "about", "under", "and", "so", "but"];
+
+/// Words that only look like question words.
+const NOT_ASKING: [&str; 15] = [
+    "几乎",
+    "任何",
+    "那么",
+    "这么",
+    "多么",
+    "要么",
+    "什么的",
+    "几何",
+    "何必",
+    "何况",
+    "无论何时",
+    "否则",
+    "否定",
+    "否认",
+    "酒吧",
+];
 
 /// An order after an introduction: `As a teacher, write …`
 fn has_task(tokens: &[Token<'_>]) -> bool {
@@ -211,7 +235,7 @@ fn asks_or_orders_in_chinese(tokens: &[Token<'_>]) -> bool {
     let han = || tokens.iter().filter(|t| t.kind == Kind::Han);
     let asked =
         han().any(|t| {
-            t.text.contains(['么', '吗', '呢', '谁', '哪', '几', '何', '否', '吧'])
+            (t.text.contains(['么', '吗', '呢', '谁', '哪', '几', '何', '否', '吧']) && !NOT_ASKING.contains(&&*t.text))
                 || MEASURED.contains(&&*t.text)
                 || is_a_not_a(&t.text)
         }) || tokens.windows(3).any(|three| three[0].text == three[2].text && matches!(&*three[1].text, "不" | "没"));

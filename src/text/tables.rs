@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 /// A list of words, written as one string.
 pub(crate) type Words = LazyLock<HashSet<&'static str>>;
 
-fn words(list: &'static str) -> HashSet<&'static str> {
+pub(crate) fn words(list: &'static str) -> HashSet<&'static str> {
     list.split_whitespace().collect()
 }
 
@@ -53,7 +53,7 @@ pub(crate) static CODE_CUES: Words = LazyLock::new(|| {
 pub(crate) static ACRONYMS: Words = LazyLock::new(|| {
     words(
         "csv pdf sql html css json xml yaml toml api apis url urls http https gpu gpus cpu cpus usb dvd tv tvs faq atm \
-         diy ceo cto cfo hr vpn wifi gps sms pc pcs uk usa eu un gdp vat llm nlp ocr sdk ssh ssl tls tcp udp dns ip \
+         diy ceo cto cfo hr vpn wifi gps sms pc pcs uk usa gdp llm nlp ocr sdk ssh ssl tls tcp udp dns ip \
          php asap fyi rsvp hdmi ssd hdd pdfs jpg jpeg png gif mp3 mp4 kpi roi seo crm erp b2b",
     )
 });
@@ -78,7 +78,7 @@ pub(crate) static BRAND_PAIRS: LazyLock<HashSet<(&'static str, &'static str)>> =
     let pairs = "apple:watch apple:phone apple:tv apple:pay apple:music apple:id apple:store apple:pencil \
         galaxy:phone galaxy:tablet galaxy:watch galaxy:buds pixel:phone pixel:watch pixel:buds surface:laptop \
         surface:pro amazon:prime amazon:echo kindle:fire google:chrome microsoft:word microsoft:excel microsoft:teams \
-        microsoft:windows microsoft:edge microsoft:outlook new:jersey visa:card";
+        microsoft:windows microsoft:edge microsoft:outlook visa:card";
     pairs.split_whitespace().filter_map(|pair| pair.split_once(':')).collect()
 });
 
@@ -88,5 +88,28 @@ pub(crate) static BEFORE_PRONOUN: Words = LazyLock::new(|| {
         "do can should did if when am may must will would could have had where what how that and because since as \
          before after was cannot shall why which until while once unless but than whether think say said so don't \
          can't didn't must need",
+    )
+});
+
+/// Places and people's tongues whose small-lettered spelling is no other word: many people type no capitals.
+pub(crate) static PLACES: Words = LazyLock::new(|| {
+    words(
+        "africa america asia australia europe antarctica afghanistan albania algeria angola argentina armenia austria \
+         azerbaijan bangladesh belarus belgium bolivia bosnia botswana brazil bulgaria cambodia cameroon canada colombia \
+         croatia cyprus denmark ecuador egypt england estonia ethiopia finland france germany ghana greece guatemala \
+         honduras iceland india indonesia iran iraq ireland israel italy jamaica kazakhstan kenya korea kuwait latvia \
+         lebanon libya lithuania luxembourg madagascar malaysia malta mexico mongolia morocco mozambique myanmar namibia \
+         nepal netherlands nicaragua nigeria norway pakistan paraguay peru philippines portugal qatar romania russia \
+         rwanda scotland senegal serbia singapore slovakia slovenia somalia spain sudan sweden switzerland syria taiwan \
+         tanzania thailand tunisia uganda ukraine uruguay uzbekistan venezuela vietnam yemen zambia zimbabwe \
+         amsterdam athens bangkok barcelona beijing berlin bogota boston brussels budapest cairo chengdu chicago \
+         copenhagen delhi dublin edinburgh geneva guangzhou hamburg hangzhou hanoi helsinki houston istanbul jakarta \
+         jerusalem kyiv lisbon london madrid manchester melbourne miami milan montreal moscow mumbai munich nairobi \
+         naples osaka oslo ottawa paris philadelphia prague rome santiago seattle seoul shanghai shenzhen stockholm \
+         sydney tokyo toronto vancouver vienna warsaw washington wuhan xian zurich california texas hawaii alaska \
+         english french german spanish italian portuguese russian chinese japanese korean arabic hindi dutch swedish \
+         norwegian finnish czech hungarian romanian ukrainian vietnamese indonesian \
+         monday tuesday wednesday thursday friday saturday sunday january february april july september october \
+         november december christmas",
     )
 });

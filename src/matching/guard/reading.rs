@@ -6,10 +6,12 @@
 //! difference cannot change an answer; whatever no rule speaks of stays as it is, and is a veto if it differs.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use crate::text::{CanonicalForm, Kind, Lexicon, Tag, tokenise};
 
 use super::atoms::{self, Atom};
+use super::tables::{Words, words};
 use super::{Veto, antonyms, asked, condition, dates, language, negation, person, quantity, synonyms};
 
 /// One meaning and the veto that it gives if the other question lacks it.
@@ -32,10 +34,13 @@ pub(crate) struct Reading {
 // === impl Reading ===
 
 impl Reading {
-    /// The reading of a question; that of one too long to be taken apart is the whole text.
+    /// The reading of a question; that of one that must be taken at its word is the whole text.
     pub(crate) fn of(lexicon: &Lexicon, canonical: &CanonicalForm) -> Self {
         if canonical.is_opaque() {
-            let whole = Meaning { key: canonical.as_str().into(), family: Veto::TooDifferent };
+            // Its words stand for themselves, but for the contraction that so many begin with.
+            let text = canonical.as_str();
+            let key = text.strip_prefix("what's ").map_or_else(|| text.into(), |rest| format!("what is {rest}").into());
+            let whole = Meaning { key, family: Veto::TooDifferent };
             return Self { meanings: vec![whole], tokens: vec![0] };
         }
         let tokens = tokenise(lexicon, canonical.as_str());
@@ -74,11 +79,19 @@ fn drop_particles(atoms: &mut Vec<Atom<'_>>) {
     }
 }
 
-/// Words before which 怎么 asks why, or how it can be, rather than how to.
-const NOT_HOW_TO: [&str; 24] = [
-    "不", "没", "没有", "还", "又", "这么", "那么", "会", "是", "样", "了", "回事", "敢", "能", "可能", "都", "也",
-    "就", "老", "总", "总是", "一直", "突然", "办",
-];
+/// Verbs of what somebody does on purpose: before them 怎么 asks for the way, as 如何 does. Before others it may
+/// ask why: 孩子怎么发烧.
+static DONE_ON_PURPOSE: Words = LazyLock::new(|| {
+    words(
+        "把 将 用 在 从 通过 做 制作 使用 办理 办 申请 注册 登录 登陆 下载 安装 卸载 设置 配置 修改 更改 更换 换 取消 删除 删掉 添加 增加 查询 \
+         查看 查 打开 开启 关闭 关掉 开通 激活 导出 导入 上传 连接 绑定 解绑 充值 充电 提现 退款 退货 换货 开具 开 写 撰写 学 学习 练习 提高 提升 改善 \
+         选择 选 挑选 挑 计算 算 转换 转成 转 翻译 读 念 发音 说 联系 预约 预订 预定 购买 买 订 寄 付款 支付 缴费 报名 报销 恢复 备份 重置 找回 升级 \
+         更新 清洗 清理 清除 洗 煮 炒 炖 蒸 烤 煎 泡 腌 保存 存放 种 种植 养 喂 治疗 治 预防 缓解 减肥 锻炼 避免 解决 处理 实现 编写 创建 新建 \
+         部署 运行 调试 优化 排序 合并 拆分 拆 修 修理 维修 前往 乘坐 投诉 反馈 激活 关注 分享 发送 发布 编辑 剪辑 打印 扫描 复制 粘贴 截图 截屏 录屏 \
+         录音 拍摄 画 折 系 搭配 化妆 护理 准备 制定 安排 管理 培养 开发 搭建 搭 训练 测试 验证 查找 搜索 下单 领取 兑换 续费 注销 申诉 挂失 补办 \
+         挂号 学好 学会 做好 写好 说好 练好 用好 考好 求 求解 证明 分析 评估 区分 识别 判断 辨别 记忆 背 背诵 复习 备考",
+    )
+});
 
 /// Replaces each phrase by what stands for its class.
 fn join_phrases(atoms: &mut Vec<Atom<'_>>) {
@@ -105,11 +118,10 @@ fn phrase_at(atoms: &[Atom<'_>], at: usize) -> (usize, &'static str) {
     }
     if matches!(&*atom.key, "如何" | "怎样") {
         let rest = &atoms[at + 1..];
-        // 怎么学不会 asks why, too.
-        let negated = rest.iter().take(3).any(|atom| atom.key.contains(['不', '没']));
-        let manner =
-            rest.first().is_some_and(|next| next.kind != Kind::Mark && !NOT_HOW_TO.contains(&&*next.key)) && !negated;
-        return if manner { (1, "怎么") } else { (0, "") };
+        let on_purpose = rest.first().is_some_and(|next| DONE_ON_PURPOSE.contains(&*next.key));
+        // 怎么学不会 asks why, too, and so does 怎么走了.
+        let otherwise = rest.iter().any(|atom| atom.key.contains(['不', '没', '了']));
+        return if on_purpose && !otherwise { (1, "怎么") } else { (0, "") };
     }
     for (words, stands) in synonyms::beginning_with(&atom.key) {
         let spelled = atoms[at..].iter().take(words.len()).map(|atom| &*atom.key);
@@ -134,6 +146,7 @@ fn open_frames(atoms: &mut Vec<Atom<'_>>) {
     } else if atoms.len() >= 3
         && keys(&atoms[..2]) == ["什么", "是"]
         && atoms[2..].iter().all(|atom| atom.kind != Kind::Mark)
+        && atoms.last().is_some_and(|atom| &*atom.key != "的")
     {
         atoms.rotate_left(2);
         let end = atoms.len();
