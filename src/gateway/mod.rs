@@ -168,7 +168,9 @@ impl Gateway {
         }
         let least = matching.semantic?;
         // The guard accepts only what reads the same, so nothing else is worth an embedding.
-        if !cache.may_mean_the_same(scope, question) && !self.flights.any(scope, |flown| flown.reads_like(question)) {
+        if !cache.may_mean_the_same(scope, question)
+            && !self.flights.any(scope, |flown| flown.reading_key() == question.reading_key())
+        {
             return None;
         }
         self.embed(question).await;
@@ -209,19 +211,30 @@ impl Gateway {
         if window.mode == WindowMode::Adaptive && window.late_join == LateJoin::Off {
             self.arrivals.note(call.scope);
         }
-        let boarding = if matches!(call.sharing, Sharing::Never(_)) {
-            self.flights.open_alone(call.scope, question, window)
-        } else {
-            let same = |flown: &Features| match self.engines.matcher.compare(matching, question, flown) {
-                Verdict::Same(found) => Some(found),
-                Verdict::Different => None,
-                Verdict::Vetoed { reason, .. } => {
-                    self.meter().guard_veto(reason.as_str());
-                    None
-                }
+        let boarding =
+            if matches!(call.sharing, Sharing::Never(_)) {
+                self.flights.open_alone(call.scope, question, window)
+            } else {
+                let by_meaning = *matching != MatchPolicy::EXACT_ONLY;
+                // One number says that the guard would refuse; under the lock nothing dearer is done for those.
+                let alike = |flown: &Features| {
+                    flown.fingerprint() == question.fingerprint()
+                        || (by_meaning && flown.reading_key() == question.reading_key())
+                };
+                let same = |flown: &Features| match self.engines.matcher.compare(matching, question, flown) {
+                    Verdict::Same(found) => Some(found),
+                    Verdict::Different => None,
+                    Verdict::Vetoed { reason, .. } => {
+                        self.meter().guard_veto(reason.as_str());
+                        None
+                    }
+                };
+                self.timed(Stage::Join, || {
+                    self.flights.join_or_open(call.scope, question, window, |flown| {
+                        if alike(flown) { same(flown) } else { None }
+                    })
+                })
             };
-            self.timed(Stage::Join, || self.flights.join_or_open(call.scope, question, window, same))
-        };
         match boarding {
             Boarding::Joined { seat, by, found } => (seat, by.into(), Some(found)),
             Boarding::Opened { seat, pilot } => {

@@ -23,6 +23,7 @@ pub struct Features {
     canonical: OnceLock<CanonicalForm>,
     terms: OnceLock<TermVector>,
     reading: OnceLock<Reading>,
+    reading_key: OnceLock<ReadingKey>,
     embedding: OnceLock<Embedding>,
 }
 
@@ -39,6 +40,7 @@ impl Features {
             canonical: OnceLock::new(),
             terms: OnceLock::new(),
             reading: OnceLock::new(),
+            reading_key: OnceLock::new(),
             embedding: OnceLock::new(),
         }
     }
@@ -79,24 +81,20 @@ impl Features {
     /// The same as one number, for indexes: different keys never pass the guard.
     #[must_use]
     pub fn reading_key(&self) -> ReadingKey {
-        let mut hasher = blake3::Hasher::new();
-        for meaning in self.reading().meanings() {
-            hasher.update(&(meaning.key.len() as u64).to_le_bytes()).update(meaning.key.as_bytes());
-        }
-        let mut key = [0; 8];
-        hasher.finalize_xof().fill(&mut key);
-        ReadingKey(u64::from_le_bytes(key))
-    }
-
-    /// Whether the guard would accept the two, were they similar.
-    #[must_use]
-    pub fn reads_like(&self, other: &Self) -> bool {
-        self.reading() == other.reading()
+        *self.reading_key.get_or_init(|| {
+            let mut hasher = blake3::Hasher::new();
+            for meaning in self.reading().meanings() {
+                hasher.update(&(meaning.key.len() as u64).to_le_bytes()).update(meaning.key.as_bytes());
+            }
+            let mut key = [0; 8];
+            hasher.finalize_xof().fill(&mut key);
+            ReadingKey(u64::from_le_bytes(key))
+        })
     }
 
     /// Makes what the tiers will ask for. Takes milliseconds for texts of many kilobytes.
     pub fn prepare(&self) {
-        let _ = (self.canonical(), self.terms(), self.reading());
+        let _ = (self.canonical(), self.terms(), self.reading_key());
     }
 
     /// The sentence embedding, once somebody has made it.

@@ -71,8 +71,9 @@ impl fmt::Debug for CanonicalForm {
 fn once(lexicon: &Lexicon, text: &str) -> String {
     let text = noise::strip(text);
     let tokens = tokenise(lexicon, text);
-    let tokens = polite::strip(&tokens);
-    let tokens = strip_end(tokens);
+    let kept = polite::strip(&tokens);
+    let opened = kept.len() < tokens.len() && kept.first() != tokens.first();
+    let tokens = strip_end(kept, opened);
     join(&fold_case(lexicon, text, tokens))
 }
 
@@ -82,7 +83,8 @@ fn ends_sentence(token: &Token<'_>) -> bool {
     token.kind == Kind::Mark && marks.is_empty()
 }
 
-fn strip_end<'t, 'a>(tokens: &'t [Token<'a>]) -> &'t [Token<'a>] {
+/// Without the marks at the end and, where an opening has been taken away, those that it left at the beginning.
+fn strip_end<'t, 'a>(tokens: &'t [Token<'a>], opened: bool) -> &'t [Token<'a>] {
     if Ends::of(tokens) == Ends::AreContent {
         return tokens;
     }
@@ -92,14 +94,15 @@ fn strip_end<'t, 'a>(tokens: &'t [Token<'a>]) -> &'t [Token<'a>] {
         return tokens;
     }
     while let Some((last, rest)) = kept.split_last() {
-        let beside_digit = rest.last().is_some_and(|t| t.kind == Kind::Number) && last.text.starts_with('!');
-        let may_go = ends_sentence(last) && !beside_digit && (last.text != "?" || asks_anyway);
+        let factorial = last.text.starts_with('!') && rest.last().is_some_and(is_factor);
+        let may_go = ends_sentence(last) && !factorial && (last.text != "?" || asks_anyway);
         if rest.is_empty() || !(may_go || last.kind == Kind::Break) {
             break;
         }
         kept = rest;
     }
     while let [first, rest @ ..] = kept
+        && opened
         && ends_sentence(first)
         && !rest.is_empty()
     {
@@ -108,12 +111,23 @@ fn strip_end<'t, 'a>(tokens: &'t [Token<'a>]) -> &'t [Token<'a>] {
     kept
 }
 
-/// Whether a mark that stands alone at the end is what the text asks about: `what is the meaning of ?`
+/// Whether marks that stand alone at the end are what the text asks about: `explain git add .`, `the meaning of ?`
 fn asks_about_mark(tokens: &[Token<'_>]) -> bool {
     let end = tokens.iter().rposition(|token| token.kind != Kind::Mark).map_or(0, |at| at + 1);
-    let alone = tokens.get(end).is_some_and(|mark| mark.spaced);
+    let (text, marks) = tokens.split_at(end);
+    let alone = marks.first().is_some_and(|mark| mark.spaced);
     let awaits = |word: &Token<'_>| AWAITING.contains(&&*word.text.to_ascii_lowercase());
-    alone && tokens[..end].last().is_some_and(awaits)
+    // Some put a blank before the question mark.
+    let closes = |mark: &Token<'_>| matches!(&*mark.text, "?" | "。");
+    let by_habit =
+        marks.first().is_some_and(closes) && (marks.len() == 1 || text.last().is_some_and(|t| t.kind == Kind::Han));
+    alone && (!by_habit || text.last().is_some_and(awaits))
+}
+
+/// What can stand before the mark of a factorial: a number, a variable, a bracket.
+fn is_factor(token: &Token<'_>) -> bool {
+    let variable = token.kind == Kind::Word && token.text.len() == 1;
+    token.kind == Kind::Number || variable || token.text.ends_with(')')
 }
 
 fn fold_case<'a>(lexicon: &Lexicon, text: &str, tokens: &[Token<'a>]) -> Vec<Token<'a>> {

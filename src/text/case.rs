@@ -157,7 +157,7 @@ fn is_brand(lower: &str, place: Place<'_>) -> bool {
 
 /// A word with a double life is clear beside certain others: `sort in Rust` (but not `SWIFT code`), `is it`.
 fn folds_by_company(lower: &str, acronym: bool, place: Place<'_>) -> bool {
-    let code = place.of_code && !acronym && tables::PROGRAMMING.contains(&lower);
+    let code = place.of_code && (!acronym || place.shouted) && tables::PROGRAMMING.contains(&lower);
     let asked = place.begins && matches!(lower, "who" | "it" | "will" | "may");
     let pronoun = place.shouted
         && (lower == "it" || lower == "us")

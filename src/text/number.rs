@@ -21,8 +21,10 @@ pub(crate) fn from_digits(text: &str) -> Option<String> {
     if fraction.is_empty() || !all_digits(fraction) {
         return None;
     }
-    // In many countries 1.500 is one thousand five hundred: three places stay as they are.
-    let fraction = if fraction.len() == 3 { fraction } else { fraction.trim_end_matches('0') };
+    // In many countries 1.500 is one thousand five hundred: three places stay as they are. Of a version or a
+    // section 3.10 is not 3.1, so only a fraction of nothing but zeros goes.
+    let nothing = fraction.len() != 3 && fraction.bytes().all(|b| b == b'0');
+    let fraction = if nothing { "" } else { fraction };
     Some(if fraction.is_empty() { whole } else { format!("{whole}.{fraction}") })
 }
 

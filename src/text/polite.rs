@@ -25,6 +25,12 @@ const LEAST: usize = 2;
 
 /// The tokens without manners at either end. Something always remains.
 pub(crate) fn strip<'t, 'a>(tokens: &'t [Token<'a>]) -> &'t [Token<'a>] {
+    if speaks_of_courtesy(tokens) {
+        // `Please write a song` is an order all the same.
+        let ordered =
+            |rest: &&[Token<'_>]| rest.first().is_some_and(|t| TASKS.contains(&&*t.text.to_ascii_lowercase()));
+        return strip_opening(tokens).filter(ordered).unwrap_or(tokens);
+    }
     let mut kept = tokens;
     for _ in 0..ROUNDS {
         let shorter = strip_opening(kept).or_else(|| strip_thanks(kept));
@@ -38,6 +44,19 @@ pub(crate) fn strip<'t, 'a>(tokens: &'t [Token<'a>]) -> &'t [Token<'a>] {
         }
     }
     kept
+}
+
+/// Whether a courtesy in the text may be what it is about: `how do you say, thank you`.
+fn speaks_of_courtesy(tokens: &[Token<'_>]) -> bool {
+    let said = tokens.iter().any(|token| SAID.contains(&&*token.text.to_ascii_lowercase()));
+    // `Hello, in Japanese`, `please in Spanish`, 谢谢用英语怎么说.
+    let in_a_language = tokens.windows(2).any(|two| &*two[0].text == "," && &*two[1].text == "in")
+        || tokens.get(1).is_some_and(|token| &*token.text == "in");
+    let put_into_words = tokens.windows(2).any(|two| {
+        matches!(&*two[0].text, "怎么" | "如何" | "怎样")
+            && two[1].text.starts_with(['说', '讲', '翻', '写', '念', '读', '表'])
+    });
+    said || in_a_language || put_into_words
 }
 
 // === impl Ends ===
@@ -121,7 +140,11 @@ fn opening_len(tokens: &[Token<'_>]) -> Option<usize> {
     if let Some(length) = longest(tokens, WISHES).filter(|length| WH.contains(&&*lower(*length))) {
         return Some(length);
     }
-    if let Some(length) = longest(tokens, REQUESTS).filter(|length| TASKS.contains(&&*lower(*length))) {
+    // `could you find life on Mars` asks whether it can be done.
+    let asks_for = |length: &usize| {
+        TASKS.contains(&&*lower(*length)) && (!DEEDS.contains(&&*lower(*length)) || lower(*length + 1) == "me")
+    };
+    if let Some(length) = longest(tokens, REQUESTS).filter(asks_for) {
         return Some(length);
     }
     if let Some(length) = longest(tokens, OPENINGS).filter(|length| *length < tokens.len()) {
@@ -136,7 +159,12 @@ fn opening_len(tokens: &[Token<'_>]) -> Option<usize> {
             begins_sentence(&tokens[1..]) && (!again || TASKS.contains(&&*lower(2)))
         }
         "hi" | "hello" | "hey" => WH.contains(&&*lower(1)) || AUXILIARIES.contains(&&*lower(1)) || lower(1) == "please",
-        "请" => speech,
+        // 请律师 hires one, 请你吃饭 invites, 帮忙搬家 is a service.
+        "请" => {
+            let person = matches!(next.tag, Tag::Name | Tag::Pronoun) && !next.text.contains(['何', '么', '哪', '谁']);
+            speech && !person && !INVITED.contains(&&*next.text)
+        }
+        "帮忙" => speech && (next.tag != Tag::Verb || &*next.text == "请" || TASKS.contains(&&*next.text)),
         "麻烦" => {
             speech
                 && !matches!(
@@ -199,7 +227,7 @@ const PREPOSITIONS: [&str; 14] =
     ["in", "on", "at", "for", "to", "of", "by", "from", "with", "about", "under", "and", "so", "but"];
 
 /// Words that only look like question words.
-const NOT_ASKING: [&str; 15] = [
+const NOT_ASKING: [&str; 17] = [
     "几乎",
     "任何",
     "那么",
@@ -215,6 +243,97 @@ const NOT_ASKING: [&str; 15] = [
     "否定",
     "否认",
     "酒吧",
+    "任何人",
+    "任何事",
+];
+
+/// Words that speak of what is said or written to somebody.
+const SAID: [&str; 37] = [
+    "say",
+    "says",
+    "said",
+    "saying",
+    "phrase",
+    "phrases",
+    "synonym",
+    "synonyms",
+    "greeting",
+    "greetings",
+    "forget",
+    "forgets",
+    "forgot",
+    "remember",
+    "reply",
+    "respond",
+    "sign",
+    "end",
+    "close",
+    "song",
+    "lyrics",
+    "titled",
+    "called",
+    "named",
+    "mean",
+    "means",
+    "回复",
+    "回信",
+    "结尾",
+    "开头",
+    "称呼",
+    "问候",
+    "敬语",
+    "近义词",
+    "反义词",
+    "意思",
+    "造句",
+];
+
+/// Whom one hires or invites, and to what.
+const INVITED: [&str; 38] = [
+    "老师",
+    "律师",
+    "保姆",
+    "医生",
+    "大夫",
+    "家教",
+    "客人",
+    "阿姨",
+    "朋友",
+    "同学",
+    "同事",
+    "领导",
+    "老板",
+    "人",
+    "师傅",
+    "工人",
+    "月嫂",
+    "钟点工",
+    "护工",
+    "护士",
+    "教练",
+    "导游",
+    "司机",
+    "厨师",
+    "专家",
+    "顾问",
+    "会计",
+    "中介",
+    "代驾",
+    "嘉宾",
+    "明星",
+    "道士",
+    "客",
+    "假",
+    "饭",
+    "吃饭",
+    "喝酒",
+    "喝茶",
+];
+
+/// Tasks that may also be deeds of the person who is asked.
+const DEEDS: [&str; 16] = [
+    "give", "name", "build", "find", "help", "rate", "make", "design", "plan", "solve", "count", "test", "choose",
+    "pick", "create", "define",
 ];
 
 /// An order after an introduction: `As a teacher, write …`

@@ -18,13 +18,15 @@ static OF_WRITING: Words = LazyLock::new(|| {
     exclamation ellipsis hyphen hyphens dash dashes dot dots slash bracket brackets parenthesis parentheses quotes \
     symbol symbols sign signs operator operators character characters char chars letters glyph emoji emojis spaces \
     whitespace tab tabs newline newlines indent indented indentation unicode utf utf8 ascii codepoint byte bytes \
-    encoding encoded tsv yaml polite politely politeness impolite rude rudeness courteous tone sentiment grammar \
+    encoding encoded tsv yaml polite politely politeness impolite rude rudeness courteous sentiment grammar \
     grammatical grammatically typo typos proofread repeat repeats echo verbatim literally paragraph paragraphs digits \
     digit decimals figures syllable syllables rhyme anagram palindrome regex regexp print prints printed titled entitled",
     )
 });
+/// What is done to a text that is given after a colon or on a line of its own.
+static EDITS: Words = LazyLock::new(|| words("fix correct edit rewrite revise polish improve convert reformat count"));
 /// The same in Chinese, and phrases.
-const PHRASES: [&str; 54] = [
+const PHRASES: [&str; 61] = [
     "标点",
     "符号",
     "运算符",
@@ -55,8 +57,6 @@ const PHRASES: [&str; 54] = [
     "书名号",
     "拼写",
     "错别字",
-    "语气",
-    "情感",
     "礼貌",
     "客气",
     "语法",
@@ -79,12 +79,21 @@ const PHRASES: [&str; 54] = [
     "upper case",
     "lower case",
     "code point",
+    "判断语气",
+    "什么语气",
+    "情感分",
+    "情感倾向",
+    "造句",
+    "近义词",
+    "反义词",
+    "the tone of",
+    "what tone",
 ];
 /// Words of a text that sets two things side by side.
 static OF_COMPARING: Words = LazyLock::new(|| {
     words(
         "difference differences differ differs different same equal equals equivalent identical \
-    versus vs compare compared comparison synonym synonyms synonymous mean means meaning correct",
+    versus vs compare compared comparison synonym synonyms synonymous mean means meaning correct type",
     )
 });
 const COMPARING: [&str; 13] =
@@ -92,7 +101,7 @@ const COMPARING: [&str; 13] =
 
 /// Whether the text asks about its own writing: nothing in it may be folded.
 pub(crate) fn is_about_writing(text: &str) -> bool {
-    speaks(text, &OF_WRITING, &PHRASES)
+    speaks(text, &OF_WRITING, &PHRASES) || (text.contains([':', '：', '\n']) && speaks(text, &EDITS, &[]))
 }
 
 /// Whether the text sets two things side by side: no word in it may stand for another.

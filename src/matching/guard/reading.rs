@@ -69,12 +69,15 @@ impl PartialEq for Reading {
     }
 }
 
-/// 呢 and 吧 at the end soften a question or an order that stands without them; 苹果呢 asks by its 呢 alone.
+/// 呢 and its like at the end soften a question or an order that stands without them; 苹果呢 asks by its 呢 alone,
+/// and of a statement 吧 makes a guess.
 fn drop_particles(atoms: &mut Vec<Atom<'_>>) {
-    const SOFT: [&str; 7] = ["呢", "吧", "呀", "啊", "哦", "啦", "哈"];
+    const SOFT: [&str; 6] = ["呢", "呀", "啊", "哦", "啦", "哈"];
     const LEAST: usize = 4;
-    while atoms.len() >= LEAST && atoms.last().is_some_and(|atom| atom.kind == Kind::Han && SOFT.contains(&&*atom.key))
-    {
+    let asks_or_orders =
+        atoms.iter().any(|atom| asked::WORDS.contains(&*atom.key) || asked::TASKS.contains(&*atom.key));
+    let is_soft = |key: &str| SOFT.contains(&key) || (key == "吧" && asks_or_orders);
+    while atoms.len() >= LEAST && atoms.last().is_some_and(|atom| atom.kind == Kind::Han && is_soft(&atom.key)) {
         atoms.pop();
     }
 }

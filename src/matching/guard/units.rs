@@ -11,12 +11,12 @@ cm centimeter centimeters centimetre centimetres 厘米 公分
 mm millimeter millimeters millimetre millimetres 毫米
 mile miles 英里
 ft foot feet 英尺
-inch inches 英寸 寸
+inch inches 英寸
 yard yards 码
 kg kilogram kilograms kilo kilos 公斤 千克
 g gram grams 克
 mg milligram milligrams 毫克
-ton tons tonne tonnes 吨
+tonne tonnes 吨
 lb lbs pound_weight 磅
 斤
 oz ounce ounces 盎司
