@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures_util::future::join_all;
+use tokio::time::Instant;
 use weir::sim::{Sim, SimConfig};
 
 use super::support::{Gateway, Setting, ask, instant, until};

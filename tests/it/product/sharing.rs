@@ -6,7 +6,8 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use weir::sim::{Sim, SimConfig};
 
-use super::support::{Events, Gateway, Reply, Setting, ask, ask_streaming, instant};
+use super::reading::{Events, Reply};
+use super::support::{Gateway, Setting, ask, ask_streaming, instant};
 
 #[tokio::test]
 async fn fifty_identical_calls_at_once_are_one_inference() {

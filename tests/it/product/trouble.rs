@@ -5,7 +5,8 @@ use http::StatusCode;
 use serde_json::{Value, json};
 use weir::sim::SimHandle;
 
-use super::support::{Gateway, Reply, Setting, ask, ask_streaming, in_time, instant};
+use super::reading::Reply;
+use super::support::{Gateway, Setting, ask, ask_streaming, in_time, instant};
 
 /// Path, headers, body, status, and the field that the error names.
 type Bad<'a> = (&'a str, &'a [(&'a str, &'a str)], Vec<u8>, u16, Value);
