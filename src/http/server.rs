@@ -95,6 +95,8 @@ async fn connection(stream: TcpStream, app: Router, config: Config, life: Lifecy
     loop {
         // Cancel-safe: only `serving` has state, and it is polled again until it ends or is dropped for good.
         tokio::select! {
+            // What has come is read before anybody is called silent: on a busy machine it was us who were late.
+            biased;
             ended = serving.as_mut() => {
                 if let Err(error) = ended {
                     debug!(error = %error, "connection ended");

@@ -5,6 +5,7 @@ mod keeping;
 mod meaning;
 mod observing;
 mod passing;
+mod reading;
 mod running;
 mod secrets;
 mod settings;

@@ -78,6 +78,7 @@ def errors():
             raise AssertionError("accepted")
         except kind as error:
             assert error.body, error
+            assert error.response.headers.get("retry-after") == ("7" if fault == "429=7" else None)
     try:
         client.models.retrieve("none/such/path")
         raise AssertionError("accepted")

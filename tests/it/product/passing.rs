@@ -15,10 +15,13 @@ use super::support::{Gateway, Setting, in_time, instant};
 const ODD: &str = "{ \"x_unknown\":1.0,\t\"temperature\" : 0.00, \"messages\":[{\"content\":\"caf\\u00e9 中文 \\/ \
                    ok\",\"role\":\"user\"}] ,\n \"model\":\"m\" }\n";
 
+/// So that every request at the upstream is a caller's.
+const NO_PROBE: &str = "[load]\nsource = \"off\"\n";
+
 #[tokio::test]
 async fn a_body_goes_upstream_byte_for_byte() {
     let sim = instant().await;
-    let gateway = Gateway::before(&sim, Setting::default()).await;
+    let gateway = Gateway::before(&sim, Setting::with(NO_PROBE)).await;
     let path = "/v1/chat/completions?api-version=1&x=%E4%B8%AD";
     let headers = [("x-trace-id", "t1"), ("openai-organization", "org")];
     assert_eq!(gateway.post(path, &headers, ODD).await.status, 200);
@@ -31,7 +34,7 @@ async fn a_body_goes_upstream_byte_for_byte() {
 #[tokio::test]
 async fn a_streams_body_differs_by_the_named_splice_only() {
     let sim = instant().await;
-    let gateway = Gateway::before(&sim, Setting::default()).await;
+    let gateway = Gateway::before(&sim, Setting::with(NO_PROBE)).await;
     let streaming = ODD.replacen("{ ", "{ \"stream\":true, ", 1);
     assert_eq!(gateway.post("/v1/chat/completions", &[], streaming.clone()).await.status, 200);
     let spliced = streaming.replacen('{', "{\"stream_options\":{\"include_usage\":true},", 1);
@@ -46,7 +49,7 @@ async fn a_streams_body_differs_by_the_named_splice_only() {
 #[tokio::test]
 async fn models_and_unknown_paths_pass_through_byte_for_byte() {
     let sim = instant().await;
-    let gateway = Gateway::before(&sim, Setting::default()).await;
+    let gateway = Gateway::before(&sim, Setting::with(NO_PROBE)).await;
     let direct = gateway.fetch(&format!("{}/v1/models", sim.url())).await;
     let passed = gateway.get("/v1/models").await;
     assert_eq!((passed.status, &passed.body), (direct.status, &direct.body));
@@ -62,7 +65,7 @@ async fn models_and_unknown_paths_pass_through_byte_for_byte() {
 
 #[tokio::test]
 async fn an_upload_is_streamed_both_ways() {
-    let gateway = Gateway::before(&instant().await, Setting::default()).await;
+    let gateway = Gateway::before(&instant().await, Setting::with(NO_PROBE)).await;
     let (upload, pieces) = mpsc::channel::<Bytes>(1);
     let pieces = futures_util::stream::unfold(pieces, |mut pieces| async { Some((pieces.recv().await?, pieces)) });
     let body = StreamBody::new(pieces.map(|piece| Ok::<_, Infallible>(Frame::data(piece)))).boxed_unsync();

@@ -6,7 +6,8 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use weir::sim::{Sim, SimConfig};
 
-use super::support::{Events, Gateway, Reply, Setting, ask, ask_streaming, instant};
+use super::reading::{Events, Reply};
+use super::support::{Gateway, Setting, ask, ask_streaming, instant};
 
 #[tokio::test]
 async fn fifty_identical_calls_at_once_are_one_inference() {
@@ -28,19 +29,16 @@ async fn fifty_identical_streams_fan_out_while_the_one_inference_still_runs() {
     let sim = Sim::start(SimConfig::taking(Duration::from_millis(300))).await.unwrap();
     let gateway = Gateway::before(&sim, Setting { model: true, ..Setting::default() }).await;
     sim.hold_after(2);
-    let streams = join_all((0..50).map(|_| gateway.stream("How many moons does Mars have?"))).await;
-    let first_words = join_all(streams.into_iter().map(async |mut events: Events| {
-        let word = events.word().await.expect("a word");
-        (word, events)
-    }))
-    .await;
+    let mut streams = join_all((0..50).map(|_| gateway.stream("How many moons does Mars have?"))).await;
+    let first_words = join_all(streams.iter_mut().map(Events::word)).await;
     assert_eq!(
         (sim.calls(), sim.stats().completed),
         (1, 0),
         "every caller has a word of an answer that is not finished"
     );
     sim.release();
-    let said = join_all(first_words.into_iter().map(async |(word, mut events)| word + &events.rest().await)).await;
+    let rests = join_all(streams.iter_mut().map(Events::rest)).await;
+    let said: Vec<_> = first_words.into_iter().zip(rests).map(|(word, rest)| word.expect("a word") + &rest).collect();
     assert!(!said[0].is_empty());
     assert!(said.iter().all(|other| *other == said[0]));
     assert_eq!(sim.calls(), 1);

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderMap, Method, Request, Response, StatusCode};
+use http::{Method, Request, Response, StatusCode};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
@@ -20,6 +20,8 @@ use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use weir::sim::{Sim, SimConfig, SimHandle};
+
+use super::reading::{Events, Metrics, Reply, complete};
 
 /// The operators' token.
 pub const TOKEN: &str = "operators-only";
@@ -54,24 +56,8 @@ pub struct Gateway {
     log: Arc<Mutex<String>>,
     client: Client<HttpConnector, Sent>,
     _folder: TempDir,
-    _sim: Option<SimHandle>,
-}
-
-/// A complete reply.
-#[derive(Debug)]
-pub struct Reply {
-    pub status: StatusCode,
-    pub headers: HeaderMap,
-    pub body: Bytes,
-}
-
-/// A scrape.
-pub struct Metrics(pub String);
-
-/// A client of server-sent events: what each event carries, as soon as it is complete.
-pub struct Events {
-    body: Incoming,
-    buffer: String,
+    /// Lives as long as what stands before it.
+    sim: Option<SimHandle>,
 }
 
 /// Everything here happens soon or never; a test that waits so long has failed.
@@ -162,7 +148,7 @@ impl Gateway {
     /// Starts the program in front of the simulator and waits until it is ready.
     pub async fn before(sim: &SimHandle, setting: Setting) -> Self {
         let mut gateway = Self::start(&sim.url(), setting).await;
-        gateway._sim = Some(sim.clone());
+        gateway.sim = Some(sim.clone());
         gateway
     }
 
@@ -190,7 +176,7 @@ impl Gateway {
             panic!("the program did not start: {}", log.lock().unwrap());
         };
         let client = Client::builder(TokioExecutor::new()).build_http();
-        let gateway = Self { callers, operators, file, child, log, client, _folder: folder, _sim: None };
+        let gateway = Self { callers, operators, file, child, log, client, _folder: folder, sim: None };
         until(async || gateway.ready().await.is_success().then_some(())).await;
         gateway
     }
@@ -340,107 +326,4 @@ fn keep(mut stderr: ChildStderr) -> Arc<Mutex<String>> {
         }
     });
     log
-}
-
-async fn complete(response: Response<Incoming>) -> Reply {
-    let (parts, body) = response.into_parts();
-    Reply { status: parts.status, headers: parts.headers, body: body.collect().await.unwrap().to_bytes() }
-}
-
-// === impl Reply ===
-
-impl Reply {
-    pub fn text(&self) -> String {
-        String::from_utf8(self.body.to_vec()).unwrap()
-    }
-
-    pub fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("no JSON: {self:?}"))
-    }
-
-    pub fn header(&self, name: &str) -> &str {
-        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
-    }
-
-    /// `error.code`
-    pub fn code(&self) -> String {
-        self.json()["error"]["code"].as_str().unwrap_or_default().to_owned()
-    }
-
-    /// The words of the answer, streamed or not.
-    pub fn said(&self) -> String {
-        match serde_json::from_slice::<Value>(&self.body) {
-            Ok(body) => body["choices"][0]["message"]["content"].as_str().unwrap().to_owned(),
-            Err(_) => self.text().split("\n\n").filter_map(|event| event.strip_prefix("data: ")).map(said_in).collect(),
-        }
-    }
-}
-
-/// The words of one chunk of a chat.
-fn said_in(data: &str) -> String {
-    let chunk: Value = serde_json::from_str(data).unwrap_or_default();
-    chunk["choices"][0]["delta"]["content"].as_str().unwrap_or_default().to_owned()
-}
-
-// === impl Events ===
-
-impl Events {
-    pub fn of(reply: Response<Incoming>) -> Self {
-        Self { body: reply.into_body(), buffer: String::new() }
-    }
-
-    /// What the next event carries; `None` at the end.
-    pub async fn next(&mut self) -> Option<String> {
-        loop {
-            if let Some((event, rest)) = self.buffer.split_once("\n\n") {
-                let data = event.strip_prefix("data: ").expect(event).to_owned();
-                self.buffer = rest.to_owned();
-                return Some(data);
-            }
-            let frame = in_time(self.body.frame()).await?.unwrap();
-            self.buffer.push_str(std::str::from_utf8(&frame.into_data().unwrap()).unwrap());
-        }
-    }
-
-    /// The next event that says something.
-    pub async fn word(&mut self) -> Option<String> {
-        loop {
-            let said = said_in(&self.next().await?);
-            if !said.is_empty() {
-                return Some(said);
-            }
-        }
-    }
-
-    /// Every word up to the end, which must be a whole one.
-    pub async fn rest(&mut self) -> String {
-        let (mut said, mut last) = (String::new(), String::new());
-        while let Some(event) = self.next().await {
-            said += &said_in(&event);
-            last = event;
-        }
-        assert_eq!(last, "[DONE]");
-        said
-    }
-}
-
-// === impl Metrics ===
-
-impl Metrics {
-    /// The sum of the series of that name with these labels.
-    pub fn sum(&self, name: &str, labels: &[(&str, &str)]) -> f64 {
-        let wanted: Vec<String> = labels.iter().map(|(key, value)| format!("{key}=\"{value}\"")).collect();
-        let values = self.0.lines().filter_map(|line| {
-            let rest = line.strip_prefix(name)?;
-            let of_that_name = rest.starts_with('{') || rest.starts_with(' ');
-            let (series, value) = rest.rsplit_once(' ')?;
-            (of_that_name && wanted.iter().all(|label| series.contains(label))).then(|| value.parse::<f64>().unwrap())
-        });
-        values.sum()
-    }
-
-    /// How many series there are.
-    pub fn series(&self) -> usize {
-        self.0.lines().filter(|line| !line.starts_with('#')).count()
-    }
 }

@@ -5,7 +5,8 @@ use http::StatusCode;
 use serde_json::{Value, json};
 use weir::sim::SimHandle;
 
-use super::support::{Gateway, Reply, Setting, ask, ask_streaming, in_time, instant};
+use super::reading::Reply;
+use super::support::{Gateway, Setting, ask, ask_streaming, in_time, instant};
 
 /// Path, headers, body, status, and the field that the error names.
 type Bad<'a> = (&'a str, &'a [(&'a str, &'a str)], Vec<u8>, u16, Value);
@@ -144,6 +145,26 @@ async fn what_is_not_a_complete_answer_is_delivered_but_not_stored() {
         assert_eq!(gateway.chat_with(&headers, &body).await.status, StatusCode::OK, "{fault}");
         nothing_is_left(&gateway, &sim, calls as u64 + 1, &headers, &body).await;
     }
+}
+
+#[tokio::test]
+async fn a_gpu_without_room_is_a_429_that_says_when_to_come_back() {
+    let sim = instant().await;
+    let config = "[admission]\nbase_rate = 0.001\ncapacity = 1\ncharge = \"estimated\"\nmax_wait = \"50ms\"\n";
+    let gateway = Gateway::before(&sim, Setting::with(config)).await;
+    gateway.until_metric("weir_load_state", &[("state", "fresh")], 1.0).await;
+    assert_eq!(gateway.chat(&ask("Who wrote Faust?")).await.status, 200);
+    let refused = gateway.chat_with(&[("accept-language", "zh-CN")], &ask("Who wrote Hamlet?")).await;
+    assert_eq!((refused.status.as_u16(), refused.code().as_str()), (429, "gpu_busy"));
+    assert_eq!(refused.header("x-ratelimit-reason"), "gpu_busy");
+    let seconds: u64 = refused.header("retry-after").parse().unwrap();
+    let body = refused.json();
+    assert!(seconds >= 1 && body["retryAfterMs"].as_u64() > Some((seconds - 1) * 1000), "{refused:?}");
+    assert!(body["code"] == 429 && body["message"].as_str().unwrap().contains("推理"), "{body}");
+    assert_eq!(gateway.chat(&ask("Who wrote Faust?")).await.header("x-weir-source"), "cache", "a hit costs nothing");
+    gateway.until_quiet().await;
+    assert_eq!(gateway.metrics().await.sum("weir_refused_total", &[("reason", "gpu_busy")]), 1.0);
+    assert_eq!(sim.calls(), 1);
 }
 
 #[tokio::test]
