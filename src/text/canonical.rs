@@ -11,7 +11,7 @@ use std::fmt;
 use super::case::{self, Place};
 use super::polite::{self, Ends};
 use super::token::{Kind, Token, tokenise};
-use super::{Lexicon, noise, tables, wording};
+use super::{Lexicon, noise, normalise, tables, wording};
 
 /// A longer text is its own form: manners do not matter beside so much content, and the work stays bounded. Bytes.
 pub(crate) const LONGEST: usize = 16 * 1024;
@@ -34,9 +34,15 @@ impl CanonicalForm {
     /// The form of a normalised text.
     #[must_use]
     pub fn of(lexicon: &Lexicon, normal: &str) -> Self {
-        if normal.len() > LONGEST || wording::is_about_writing(normal) {
+        if normal.len() > LONGEST {
             return Self(normal.into());
         }
+        // An id in brackets must not make a literal text of plain prose.
+        let prose = noise::strip(normal);
+        if wording::is_literal(prose) {
+            return Self(normal.into());
+        }
+        let normal = &*normalise(lexicon, prose);
         let mut current = Cow::Borrowed(normal);
         for _ in 0..ROUNDS {
             let next = once(lexicon, &current);
@@ -52,7 +58,7 @@ impl CanonicalForm {
     /// writing, or sets two things side by side.
     #[must_use]
     pub fn is_opaque(&self) -> bool {
-        self.0.len() > LONGEST || wording::is_about_writing(&self.0) || wording::compares(&self.0)
+        self.0.len() > LONGEST || wording::is_literal(&self.0) || wording::compares(&self.0)
     }
 
     /// The form as text.
@@ -154,7 +160,7 @@ fn fold_case<'a>(lexicon: &Lexicon, text: &str, tokens: &[Token<'a>]) -> Vec<Tok
             && !lexicon.is_common(&token.text.to_ascii_lowercase());
         if !is_unit {
             let place = Place { begins, shouted, of_code, before: &before, after };
-            folded[at].text = Cow::Owned(case::fold_word(lexicon, &token.text, place));
+            folded[at].text = Cow::Owned(case::fold_word(&token.text, place));
         }
         before = token.text.to_ascii_lowercase();
     }
@@ -172,7 +178,7 @@ fn join(tokens: &[Token<'_>]) -> String {
         {
             continue;
         }
-        let stands_alone = token.spaced && before.is_some_and(|before| before.kind != Kind::Han);
+        let stands_alone = before.is_none_or(|before| token.spaced && before.kind != Kind::Han);
         last_mark = (token.kind == Kind::Mark && !stands_alone).then_some(&*token.text);
         if let Some(before) = before {
             let han = (before.kind == Kind::Han, token.kind == Kind::Han);

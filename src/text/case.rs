@@ -103,7 +103,7 @@ fn stands_free(before: &str, after: &str) -> bool {
 }
 
 /// The form in which a single word is compared, given where it stands.
-pub(crate) fn fold_word(lexicon: &Lexicon, word: &str, place: Place<'_>) -> String {
+pub(crate) fn fold_word(word: &str, place: Place<'_>) -> String {
     let lower = word.to_ascii_lowercase();
     if word == "i" && (place.begins || tables::BEFORE_PRONOUN.contains(place.before)) {
         return "I".to_owned();
@@ -144,7 +144,10 @@ fn fold_letter(word: &str, lower: &str, place: Place<'_>) -> String {
         && (place.begins || place.shouted)
         && place.after.len() > 1
         && place.after.bytes().all(|b| b.is_ascii_alphabetic())
-        && !matches!(&*place.after.to_ascii_lowercase(), "is" | "was" | "or" | "and" | "vs" | "to" | "if");
+        && !matches!(
+            &*place.after.to_ascii_lowercase(),
+            "minor" | "major" | "flat" | "sharp" | "level" | "is" | "was" | "or" | "and" | "vs" | "to" | "if"
+        );
     let article = spelled || (word == "A" && counted);
     if article { lower.to_owned() } else { word.to_owned() }
 }
@@ -188,16 +191,16 @@ mod tests {
             ("V", "V"),
             ("NOT", "not"),
         ] {
-            assert_eq!(fold_word(lexicon(), word, MID), folded);
+            assert_eq!(fold_word(word, MID), folded);
         }
     }
 
     #[test]
     fn company_makes_a_word_clear() {
         let watch = Place { after: "Watch", ..MID };
-        assert_eq!(fold_word(lexicon(), "Apple", watch), "apple");
+        assert_eq!(fold_word("Apple", watch), "apple");
         let code = Place { of_code: true, before: "in", after: "", ..MID };
-        assert_eq!(fold_word(lexicon(), "Rust", code), "rust");
+        assert_eq!(fold_word("Rust", code), "rust");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Removed only at the very beginning or end, only with their label, and only in a form that cannot be what
 //! the question is about: in brackets, or after the end of a sentence in a text that speaks of no ids itself.
 
-use super::chars::is_han;
+use super::chars::{fold_width, is_han};
 
 const LABELS: [&str; 22] = [
     "x-request-id",
@@ -85,7 +85,7 @@ fn is_question(rest: &str) -> bool {
 }
 
 fn strip_brackets(text: &str) -> Option<&str> {
-    for (open, close) in [('[', ']'), ('(', ')'), ('【', '】'), ('<', '>'), ('{', '}')] {
+    for (open, close) in [('[', ']'), ('(', ')'), ('（', '）'), ('【', '】'), ('<', '>'), ('{', '}')] {
         if let Some(before) = text.strip_suffix(close)
             && let Some(at) = before.rfind(open)
             && is_labelled(&before[at + open.len_utf8()..])
@@ -123,6 +123,7 @@ fn find_ignoring_case(text: &str, label: &str) -> Option<usize> {
 
 /// One or more `label: id`, and nothing else.
 fn is_labelled(inner: &str) -> bool {
+    let inner: String = inner.chars().map(fold_width).collect();
     inner.len() <= 160
         && !inner.trim().is_empty()
         && inner.split([',', ';', '|']).all(|piece| is_labelled_id(piece.trim()))

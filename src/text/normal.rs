@@ -17,8 +17,10 @@ const ROUNDS: usize = 4;
 /// The normalised text.
 #[must_use]
 pub fn normalise(lexicon: &Lexicon, text: &str) -> String {
-    if wording::is_about_writing(text) {
-        return text.to_owned();
+    let inner = text.trim();
+    if wording::is_literal(inner) {
+        // Before the first of several lines, blanks are its indentation.
+        return if inner.contains('\n') { text.to_owned() } else { inner.to_owned() };
     }
     let mut current = once(lexicon, text);
     for _ in 0..ROUNDS {

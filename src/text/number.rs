@@ -21,11 +21,8 @@ pub(crate) fn from_digits(text: &str) -> Option<String> {
     if fraction.is_empty() || !all_digits(fraction) {
         return None;
     }
-    // In many countries 1.500 is one thousand five hundred: three places stay as they are. Of a version or a
-    // section 3.10 is not 3.1, so only a fraction of nothing but zeros goes.
-    let nothing = fraction.len() != 3 && fraction.bytes().all(|b| b == b'0');
-    let fraction = if nothing { "" } else { fraction };
-    Some(if fraction.is_empty() { whole } else { format!("{whole}.{fraction}") })
+    // Of a version or a section 3.10 is not 3.1 and 3.0 not 3; in many countries 1.500 is fifteen hundred.
+    Some(format!("{whole}.{fraction}"))
 }
 
 fn is_grouped(whole: &str) -> bool {
@@ -178,9 +175,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_digits_have_one_value_in_every_writing() {
+    fn plain_digits_have_one_value_and_keep_their_places() {
         for (text, value) in
-            [("3", "3"), ("3.0", "3"), ("3.50", "3.5"), ("1,000", "1000"), (".5", "0.5"), ("0.5", "0.5")]
+            [("3", "3"), ("3.0", "3.0"), ("3.50", "3.50"), ("1,000", "1000"), (".5", "0.5"), ("0.5", "0.5")]
         {
             assert_eq!(from_digits(text).as_deref(), Some(value), "{text}");
         }

@@ -72,7 +72,7 @@ fn protected(rest: &str, first: char, before: char) -> Option<Part<'_>> {
         _ => line(body).find(closing(first)?),
     }?;
     let inside = &body[..end];
-    if inside.trim().is_empty() {
+    if inside.is_empty() {
         return None;
     }
     let close = body[end..].chars().next().map_or(0, char::len_utf8);

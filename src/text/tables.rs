@@ -28,7 +28,9 @@ pub(crate) static AMBIGUOUS: Words = LazyLock::new(|| {
          sandy sap sat saturn scala scheme scratch shell signal slack snap snowflake spark split \
          spring sprint storm stripe sublime sue surface svelte swan swift teams ted telegram \
          titan travis troy turkey turner tyler uber uranus us venus victoria vim violet visa vue wade who \
-         will windows zoom",
+         will windows zoom true false none null double long class object int float string integer boolean char short void \
+         public private static final self super async await yield lambda let var const def return import export throw try \
+         catch raise assert exception doors sting prince sun god bible",
     )
 });
 

@@ -133,7 +133,7 @@ impl<'a> Cutter<'_, 'a> {
         end
     }
 
-    /// A run of Chinese; a blank inside is skipped unless the text is a list.
+    /// A run of Chinese; a blank inside is skipped unless the text is a list or the blank changes the words.
     fn han(&mut self, rest: &'a str) -> usize {
         let mut end = 0;
         let mut blanks = 0;
@@ -150,11 +150,41 @@ impl<'a> Cutter<'_, 'a> {
         let run = &rest[..end];
         if blanks == 0 {
             self.cut_han(run, Cow::Borrowed);
-        } else {
-            let joined: String = run.chars().filter(|c| *c != ' ').collect();
+            return end;
+        }
+        let joined: String = run.chars().filter(|c| *c != ' ').collect();
+        if self.cut_alike(run, &joined) {
             self.cut_han(&joined, |word| Cow::Owned(word.to_owned()));
+        } else {
+            for piece in run.split(' ') {
+                self.cut_han(piece, Cow::Borrowed);
+                self.spaced = true;
+            }
+            self.spaced = false;
         }
         end
+    }
+
+    /// Whether the blanks of a run stand between its words anyway: 乒乓球 拍卖 is not 乒乓球拍 卖.
+    fn cut_alike(&self, run: &str, joined: &str) -> bool {
+        let words = |text: &str| -> Vec<usize> {
+            self.lexicon.jieba().tag(text, false).iter().map(|tagged| tagged.byte_end - tagged.byte_start).collect()
+        };
+        let (mut apart, together) = (Vec::new(), words(joined));
+        for piece in run.split(' ') {
+            let piece = words(piece);
+            // 时 候 is one word with a blank in it.
+            let split_word = apart.last() == Some(&HAN_BYTES) && piece.first() == Some(&HAN_BYTES);
+            let inside = split_word && is_word_at(&together, apart.iter().sum::<usize>() - HAN_BYTES, 2 * HAN_BYTES);
+            if inside {
+                apart.pop();
+                apart.push(2 * HAN_BYTES);
+                apart.extend(&piece[1..]);
+            } else {
+                apart.extend(piece);
+            }
+        }
+        apart == together
     }
 
     fn cut_han<'t>(&mut self, run: &'t str, own: impl Fn(&'t str) -> Cow<'a, str>) {
@@ -305,6 +335,19 @@ impl Tag {
             _ => Self::Other,
         }
     }
+}
+
+/// Bytes of a Chinese character of the plane that nearly all text uses.
+const HAN_BYTES: usize = 3;
+
+/// Whether one of the words, given by their lengths, begins there and is so long.
+fn is_word_at(words: &[usize], begin: usize, length: usize) -> bool {
+    let mut at = 0;
+    words.iter().any(|word| {
+        let found = at == begin && *word == length;
+        at += word;
+        found
+    })
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 
 use std::sync::LazyLock;
 
+use super::chars::fold_width;
 use super::tables::{Words, words};
 
 /// Words of a text that speaks of its own writing.
@@ -19,14 +20,14 @@ static OF_WRITING: Words = LazyLock::new(|| {
     symbol symbols sign signs operator operators character characters char chars letters glyph emoji emojis spaces \
     whitespace tab tabs newline newlines indent indented indentation unicode utf utf8 ascii codepoint byte bytes \
     encoding encoded tsv yaml polite politely politeness impolite rude rudeness courteous sentiment grammar \
-    grammatical grammatically typo typos proofread repeat repeats echo verbatim literally paragraph paragraphs digits \
-    digit decimals figures syllable syllables rhyme anagram palindrome regex regexp print prints printed titled entitled",
+    grammatical grammatically typo typos proofread repeat repeats echo verbatim literally csv column columns escape escaped grep width paragraph paragraphs digits \
+    digit decimals figures syllable syllables rhyme anagram palindrome regex regexp pronounce pronounced pronunciation dialect writes print prints printed titled entitled",
     )
 });
 /// What is done to a text that is given after a colon or on a line of its own.
 static EDITS: Words = LazyLock::new(|| words("fix correct edit rewrite revise polish improve convert reformat count"));
 /// The same in Chinese, and phrases.
-const PHRASES: [&str; 61] = [
+const PHRASES: [&str; 69] = [
     "标点",
     "符号",
     "运算符",
@@ -88,6 +89,14 @@ const PHRASES: [&str; 61] = [
     "反义词",
     "the tone of",
     "what tone",
+    "正则",
+    "密码",
+    "校对",
+    "笔画",
+    "方言",
+    "读音",
+    "发音",
+    "拼音",
 ];
 /// Words of a text that sets two things side by side.
 static OF_COMPARING: Words = LazyLock::new(|| {
@@ -99,9 +108,18 @@ static OF_COMPARING: Words = LazyLock::new(|| {
 const COMPARING: [&str; 13] =
     ["区别", "差别", "差异", "不同", "一样", "相同", "同一", "等于", "相等", "对比", "比较", "近义", "正确"];
 
-/// Whether the text asks about its own writing: nothing in it may be folded.
-pub(crate) fn is_about_writing(text: &str) -> bool {
-    speaks(text, &OF_WRITING, &PHRASES) || (text.contains([':', '：', '\n']) && speaks(text, &EDITS, &[]))
+/// Marks of code, data and formulas, in which every blank and letter may count.
+const OF_STRUCTURE: [char; 21] =
+    ['\n', '\t', '{', '}', '<', '>', '=', '\\', '|', '$', '^', '&', '*', '_', '~', '@', '[', ']', '(', ')', ';'];
+
+/// Whether nothing in the text may be folded: it asks about its own writing, or is more than plain prose.
+pub(crate) fn is_literal(text: &str) -> bool {
+    let structured = text.chars().any(|c| OF_STRUCTURE.contains(&fold_width(c))) || text.contains("./");
+    structured || is_about_writing(text)
+}
+
+fn is_about_writing(text: &str) -> bool {
+    speaks(text, &OF_WRITING, &PHRASES) || (text.contains([':', '：']) && speaks(text, &EDITS, &[]))
 }
 
 /// Whether the text sets two things side by side: no word in it may stand for another.

@@ -181,11 +181,10 @@ impl Tally {
         self.done
     }
 
-    /// Whether nothing that may still come can save this stream: it has brought an error object or what
-    /// is no JSON. Its event need not be forwarded, the caller is told by an error of ours.
+    /// Whether this stream has brought an error object: nothing that may still come can save it.
     #[must_use]
     pub fn has_failed(&self) -> bool {
-        self.form == Form::Stream && matches!(self.spoilt, Some(Flaw::ErrorObject | Flaw::Garbled))
+        self.form == Form::Stream && self.spoilt == Some(Flaw::ErrorObject)
     }
 
     /// What the response amounts to if it ends here. At a `[DONE]` that has been taken but not yet
@@ -194,7 +193,7 @@ impl Tally {
     pub fn ending(&self) -> Ending {
         let Some(flaw) = self.flaw() else { return Ending::Complete };
         match (self.form, flaw) {
-            (_, Flaw::Garbled) | (Form::Stream, Flaw::ErrorObject | Flaw::Unfinished) => Ending::Broken(flaw),
+            (Form::Stream, Flaw::ErrorObject | Flaw::Unfinished) => Ending::Broken(flaw),
             (Form::Stream, Flaw::Count) if self.choices.len() < self.expected.items => Ending::Broken(flaw),
             _ => Ending::Unshareable(flaw),
         }

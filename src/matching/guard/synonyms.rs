@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 /// One class a line, its members separated by `|`. Members may be several words, separated by blanks.
 const CLASSES: &str = "
-=how_to|how do I|how can I|how to|how could I|how might I|what is the way to|what is a way to|what is the procedure to|show me how to|explain how to|explain to me how to|teach me how to|what are the steps to|what steps do I take to|what do I need to do to|what do I have to do to
+=how_to|how do I|how can I|how to|what is the way to|what is a way to|what is the procedure to|show me how to|explain how to|explain to me how to|teach me how to|what are the steps to|what steps do I take to|what do I need to do to|what do I have to do to
 =at_least|at least|no less than|not less than|no fewer than|not fewer than
 =at_most|at most|no more than|not more than
 for example|for instance

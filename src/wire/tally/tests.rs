@@ -56,9 +56,9 @@ fn k6_03_a_stream_that_ended_early_is_never_whole() {
     assert_eq!(streamed(ONE, &[]).ending(), Ending::Broken(Flaw::Count));
     assert_eq!(
         streamed(ONE, &[ROLE, r#"{"choices":[{"index":0,"delta":{"con"#]).ending(),
-        Ending::Broken(Flaw::Garbled)
+        Ending::Unshareable(Flaw::Garbled)
     );
-    assert_eq!(whole(ONE, &chat("\"stop\"")[..40]), Ending::Broken(Flaw::Garbled), "cut body");
+    assert_eq!(whole(ONE, &chat("\"stop\"")[..40]), Ending::Unshareable(Flaw::Garbled), "cut body");
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn json_of_another_shape_is_delivered_but_not_stored() {
         assert_eq!(whole(ONE, odd), Ending::Unshareable(Flaw::Shape), "{odd}");
     }
     assert_eq!(whole(ONE, r#"{"detail":"ok"}"#), Ending::Unshareable(Flaw::Count));
-    assert_eq!(whole(ONE, "<html>"), Ending::Broken(Flaw::Garbled));
+    assert_eq!(whole(ONE, "<html>"), Ending::Unshareable(Flaw::Garbled));
 }
 
 #[test]
