@@ -20,14 +20,14 @@ static OF_WRITING: Words = LazyLock::new(|| {
     symbol symbols sign signs operator operators character characters char chars letters glyph emoji emojis spaces \
     whitespace tab tabs newline newlines indent indented indentation unicode utf utf8 ascii codepoint byte bytes \
     encoding encoded tsv yaml polite politely politeness impolite rude rudeness courteous sentiment grammar \
-    grammatical grammatically typo typos proofread repeat repeats echo verbatim literally csv column columns escape escaped grep width paragraph paragraphs digits \
+    grammatical grammatically typo typos proofread repeat repeats echo verbatim literally column columns escape escaped grep width paragraph paragraphs digits \
     digit decimals figures syllable syllables rhyme anagram palindrome regex regexp pronounce pronounced pronunciation dialect writes print prints printed titled entitled",
     )
 });
 /// What is done to a text that is given after a colon or on a line of its own.
 static EDITS: Words = LazyLock::new(|| words("fix correct edit rewrite revise polish improve convert reformat count"));
 /// The same in Chinese, and phrases.
-const PHRASES: [&str; 69] = [
+const PHRASES: &[&str] = &[
     "标点",
     "符号",
     "运算符",
@@ -90,7 +90,6 @@ const PHRASES: [&str; 69] = [
     "the tone of",
     "what tone",
     "正则",
-    "密码",
     "校对",
     "笔画",
     "方言",
@@ -105,8 +104,8 @@ static OF_COMPARING: Words = LazyLock::new(|| {
     versus vs compare compared comparison synonym synonyms synonymous mean means meaning correct type",
     )
 });
-const COMPARING: [&str; 13] =
-    ["区别", "差别", "差异", "不同", "一样", "相同", "同一", "等于", "相等", "对比", "比较", "近义", "正确"];
+const COMPARING: &[&str] =
+    &["区别", "差别", "差异", "不同", "一样", "相同", "同一", "等于", "相等", "对比", "比较", "近义", "正确"];
 
 /// Marks of code, data and formulas, in which every blank and letter may count.
 const OF_STRUCTURE: [char; 21] =
@@ -119,12 +118,12 @@ pub(crate) fn is_literal(text: &str) -> bool {
 }
 
 fn is_about_writing(text: &str) -> bool {
-    speaks(text, &OF_WRITING, &PHRASES) || (text.contains([':', '：']) && speaks(text, &EDITS, &[]))
+    speaks(text, &OF_WRITING, PHRASES) || (text.contains([':', '：']) && speaks(text, &EDITS, &[]))
 }
 
 /// Whether the text sets two things side by side: no word in it may stand for another.
 pub(crate) fn compares(text: &str) -> bool {
-    speaks(text, &OF_COMPARING, &COMPARING)
+    speaks(text, &OF_COMPARING, COMPARING)
 }
 
 fn speaks(text: &str, words: &Words, phrases: &[&str]) -> bool {
