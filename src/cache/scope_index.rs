@@ -4,11 +4,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::domain::{EntryId, Score};
-use crate::matching::{Features, ReadingKey};
+use crate::matching::{Features, MatchPolicy, ReadingKey};
 use crate::text::{CanonicalForm, LexicalIndex};
 use crate::vector::{self, AnnIndex, VectorIndex};
 
 use super::Entry;
+
+/// Entries whose words are searched in some tens of microseconds.
+const SMALL: usize = 500;
 
 /// The stored answers of one Scope, by id, by canonical form, by words and by meaning.
 pub(super) struct ScopeIndex {
@@ -16,7 +19,7 @@ pub(super) struct ScopeIndex {
     canonical: HashMap<CanonicalForm, Vec<EntryId>>,
     lexical: LexicalIndex,
     vectors: VectorIndex,
-    /// How many of the embedded entries read alike.
+    /// How many entries read alike.
     readings: HashMap<ReadingKey, usize>,
 }
 
@@ -34,6 +37,9 @@ impl ScopeIndex {
     }
 
     pub(super) fn insert(&mut self, entry: &Arc<Entry>) {
+        if entry.found_by != MatchPolicy::EXACT_ONLY {
+            *self.readings.entry(entry.question.reading_key()).or_default() += 1;
+        }
         if entry.found_by.canonical {
             self.canonical.entry(entry.question.canonical().clone()).or_default().push(entry.id);
         }
@@ -44,35 +50,31 @@ impl ScopeIndex {
         self.embedded(entry);
     }
 
-    /// Takes the entry's embedding into the index, if it has one by now and is still stored; once per entry.
+    /// Takes the entry's embedding into the index, if it has one by now and is still stored.
     pub(super) fn embedded(&mut self, entry: &Entry) {
         let wanted = entry.found_by.semantic.is_some() && self.entries.contains_key(&entry.id);
-        let Some(embedding) = entry.question.embedding().filter(|_| wanted) else { return };
-        let held = self.vectors.len();
-        self.vectors.insert(entry.id, embedding.clone());
-        if self.vectors.len() > held {
-            *self.readings.entry(entry.question.reading_key()).or_default() += 1;
+        if let Some(embedding) = entry.question.embedding().filter(|_| wanted) {
+            self.vectors.insert(entry.id, embedding.clone());
         }
     }
 
-    pub(super) fn remove(&mut self, entry: &Entry) {
+    /// Forgets an entry; false if it was not here.
+    pub(super) fn remove(&mut self, entry: &Entry) -> bool {
         if self.entries.remove(&entry.id).is_none() {
-            return;
+            return false;
+        }
+        if entry.found_by != MatchPolicy::EXACT_ONLY {
+            self.remove_reading(entry.question.reading_key());
         }
         if entry.found_by.canonical {
             self.remove_form(entry);
         }
         self.lexical.remove(entry.id);
-        self.remove_vector(entry);
+        self.vectors.remove(entry.id);
+        true
     }
 
-    fn remove_vector(&mut self, entry: &Entry) {
-        let held = self.vectors.len();
-        self.vectors.remove(entry.id);
-        if self.vectors.len() == held {
-            return;
-        }
-        let key = entry.question.reading_key();
+    fn remove_reading(&mut self, key: ReadingKey) {
         if let Some(count) = self.readings.get_mut(&key) {
             *count -= 1;
             if *count == 0 {
@@ -99,9 +101,9 @@ impl ScopeIndex {
         self.vectors.len()
     }
 
-    /// Whether an entry with an embedding reads like the question.
-    pub(super) fn may_mean_the_same(&self, question: &Features) -> bool {
-        !self.vectors.is_empty() && self.readings.contains_key(&question.reading_key())
+    /// Whether an entry reads like the question: the guard accepts no other.
+    pub(super) fn has_reading(&self, question: &Features) -> bool {
+        self.readings.contains_key(&question.reading_key())
     }
 
     pub(super) fn is_graph(&self) -> bool {
@@ -118,8 +120,12 @@ impl ScopeIndex {
         ids.into_iter().flatten().rev().take(most).filter_map(|id| self.entries.get(id).cloned()).collect()
     }
 
-    /// Entries with similar words, best first.
+    /// Entries with similar words, best first. In a large index only if one reads like the question; in a small one
+    /// also those that the guard will refuse, so that operators see what it keeps apart.
     pub(super) fn by_words(&self, question: &Features, least: Score, most: usize) -> Vec<Arc<Entry>> {
+        if self.entries.len() > SMALL && !self.has_reading(question) {
+            return Vec::new();
+        }
         self.resolve(self.lexical.search(question.terms(), least, most))
     }
 

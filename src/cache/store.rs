@@ -33,6 +33,7 @@ pub struct ResultCache {
 /// The indexes of all Scopes. A Scope's index exists exactly while it has entries.
 struct Indexes {
     by_scope: DashMap<ScopeId, RwLock<ScopeIndex>>,
+    bytes: AtomicU64,
     vectors: vector::Config,
 }
 
@@ -45,7 +46,7 @@ impl ResultCache {
     /// An empty cache. `vectors` says when a Scope's vector index changes its kind.
     #[must_use]
     pub fn new(config: Config, vectors: vector::Config, matcher: Arc<Matcher>) -> Self {
-        let indexes = Arc::new(Indexes { by_scope: DashMap::new(), vectors });
+        let indexes = Arc::new(Indexes { by_scope: DashMap::new(), bytes: AtomicU64::new(0), vectors });
         let forgetful = Arc::clone(&indexes);
         // One weigher bounds both: an entry weighs its bytes, but never less than its share by number.
         let share = config.max_bytes.div_ceil(config.max_entries).max(1);
@@ -61,11 +62,11 @@ impl ResultCache {
         Self { config, matcher, entries, indexes, last_id: AtomicU64::new(0) }
     }
 
-    /// Entries and bytes held now, for the metrics; the bytes are as weighed, so at least an entry's share.
+    /// Entries and bytes held now, for the metrics.
     #[must_use]
     pub fn size(&self) -> (u64, u64) {
         self.entries.run_pending_tasks();
-        (self.entries.entry_count(), self.entries.weighted_size())
+        (self.entries.entry_count(), self.indexes.bytes.load(Ordering::Relaxed))
     }
 
     /// Whether the Scope holds anything that a similar question could find.
@@ -77,7 +78,10 @@ impl ResultCache {
     /// Whether an embedding of the question might find anything in the Scope that the guard would accept.
     #[must_use]
     pub fn may_mean_the_same(&self, scope: &ScopeId, question: &Features) -> bool {
-        self.indexes.by_scope.get(scope).is_some_and(|index| read(&index).may_mean_the_same(question))
+        self.indexes.by_scope.get(scope).is_some_and(|index| {
+            let index = read(&index);
+            index.vectors() > 0 && index.has_reading(question)
+        })
     }
 
     /// Whether [`ResultCache::semantic`] takes more than half a millisecond in this Scope.
@@ -202,12 +206,16 @@ impl Indexes {
         // The map's own lock is held on purpose: an index that has just become empty is removed under it.
         let index = self.by_scope.entry(entry.scope).or_insert_with(|| RwLock::new(ScopeIndex::new(self.vectors)));
         write(&index).insert(entry);
+        self.bytes.fetch_add(weight(entry) as u64, Ordering::Relaxed);
     }
 
+    /// Forgets an entry; one that is forgotten already is no error.
     fn remove(&self, entry: &Entry) {
         self.by_scope.remove_if_mut(&entry.scope, |_, index| {
             let index = index.get_mut().unwrap_or_else(PoisonError::into_inner);
-            index.remove(entry);
+            if index.remove(entry) {
+                self.bytes.fetch_sub(weight(entry) as u64, Ordering::Relaxed);
+            }
             index.is_empty()
         });
     }

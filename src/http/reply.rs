@@ -17,7 +17,9 @@ use tokio::time::Instant;
 
 use super::render::{self, AiStream, Lang};
 use super::{Edge, Lifecycle, Underway};
-use crate::domain::{Answer, Call, Form, Head, Outcome, Refusal, ReplyMode, Route, Source, TaskName, Usage};
+use crate::domain::{
+    Answer, Call, Form, Head, Outcome, Refusal, ReplyMode, Route, Source, TaskName, UpstreamFailure, Usage,
+};
 use crate::gateway::{Record, Reply, Seat, Served};
 use crate::meter::Stage;
 use crate::wire::convert;
@@ -81,7 +83,10 @@ pub(super) async fn encode(
         },
     };
     let began = Instant::now();
-    let (head, parts) = retold(&answer, &asked, source);
+    let (head, parts) = match retold(&answer, &asked, source) {
+        Ok(told) => told,
+        Err(refusal) => return Err(refused(record, refusal)),
+    };
     let took = began.elapsed();
     record.add_own_time(took);
     edge.gateway.meter().stage(Stage::Encode, took);
@@ -144,10 +149,14 @@ async fn next_of(seat: &mut Seat, life: &Lifecycle) -> Option<Result<Bytes, Refu
     }
 }
 
-/// A complete answer in the caller's mode. One that cannot be retold goes out as it came: it is the
-/// upstream's word, and better than none.
-fn retold(answer: &Answer, asked: &Asked, source: Source) -> (Head, Vec<Bytes>) {
-    let as_it_came = || (answer.head.clone(), answer.parts.clone());
+/// A complete answer in the caller's mode. One that cannot be retold goes out as it came if that is the caller's
+/// mode; events are no answer to a caller who wants a document, nor the reverse.
+fn retold(answer: &Answer, asked: &Asked, source: Source) -> Result<(Head, Vec<Bytes>), Refusal> {
+    let as_it_came = || {
+        let wanted = if asked.mode == ReplyMode::Whole { Form::Whole } else { Form::Stream };
+        let told = answer.head.form == wanted || !answer.head.is_success();
+        told.then(|| (answer.head.clone(), answer.parts.clone())).ok_or(Refusal::Upstream(UpstreamFailure::Garbled))
+    };
     if !answer.head.is_success() {
         return as_it_came();
     }
@@ -158,17 +167,17 @@ fn retold(answer: &Answer, asked: &Asked, source: Source) -> (Head, Vec<Bytes>) 
     };
     let Ok((head, parts)) = convert::retell(answer, mode) else { return as_it_came() };
     if !founding {
-        return (head, parts);
+        return Ok((head, parts));
     }
     match mode {
         ReplyMode::Whole => match render::ai_reply(&parts.concat(), source) {
-            Ok(reply) => (head, vec![reply]),
+            Ok(reply) => Ok((head, vec![reply])),
             Err(_) => as_it_came(),
         },
         ReplyMode::Stream { .. } => {
             let mut founding = AiStream::new(source);
             let events = parts.iter().filter_map(|event| founding.event(event)).collect();
-            (head, events)
+            Ok((head, events))
         }
     }
 }
