@@ -249,7 +249,13 @@ impl Gateway {
         let Hit { entry, found } = hit;
         record.comes_from(Source::Cache, Some(found));
         self.meter().tokens(TokenKind::Saved, entry.answer.usage.total());
-        let stored = StoredMark { entry: entry.id, age: entry.age(now), fresh_for: entry.fresh_for(now) };
+        let stored = StoredMark {
+            entry: entry.id,
+            scope: entry.scope,
+            question: entry.question.fingerprint(),
+            age: entry.age(now),
+            fresh_for: entry.fresh_for(now),
+        };
         Served {
             source: Source::Cache,
             found: Some(found),

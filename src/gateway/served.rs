@@ -5,9 +5,12 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::domain::{Answer, EntryId, FlightId, Head, Match, Outcome, Refusal, Route, Source, TaskName, WhyNotShared};
+use crate::domain::{
+    Answer, EntryId, FlightId, Head, Match, Outcome, Refusal, Route, ScopeId, Source, TaskName, WhyNotShared,
+};
 use crate::flights::Seat;
 use crate::meter::{CallEnd, Held, Holding, Meter};
+use crate::text::Fingerprint;
 
 /// An answer on its way to one caller.
 #[derive(Debug)]
@@ -33,6 +36,10 @@ pub struct Served {
 pub struct StoredMark {
     /// The name by which it can be purged.
     pub entry: EntryId,
+    /// The Scope in which it is found.
+    pub scope: ScopeId,
+    /// The fingerprint of the question that made it.
+    pub question: Fingerprint,
     /// Time since it was stored.
     pub age: Duration,
     /// How much longer it is fresh.

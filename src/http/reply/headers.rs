@@ -78,7 +78,10 @@ fn matched(served: &Served) -> String {
 
 fn cache_status(served: &Served) -> String {
     match (&served.stored, served.source, served.why) {
-        (Some(stored), ..) => format!("weir; hit; ttl={}", stored.fresh_for.as_secs()),
+        // Scope and fingerprint, as the purge API takes them.
+        (Some(stored), ..) => {
+            format!("weir; hit; ttl={}; key=\"{}/{}\"", stored.fresh_for.as_secs(), stored.scope, stored.question)
+        }
         (None, Source::Window | Source::LateJoin, _) => "weir; fwd=miss; collapsed".to_owned(),
         (None, _, Some(WhyNotShared::NoStore | WhyNotShared::Forced)) => "weir; fwd=request".to_owned(),
         (None, ..) => "weir; fwd=miss".to_owned(),

@@ -2,7 +2,6 @@
 
 use http::Method;
 use serde_json::json;
-use weir::text::Fingerprint;
 
 use super::support::{Gateway, Setting, ask, instant};
 
@@ -81,10 +80,14 @@ async fn operators_forget_one_answer_one_question_or_everything() {
     assert_eq!(purge(json!({"entry": entry.header("x-weir-entry")})).await, 1);
     assert!(gateway.stored(&[], &faust).await.is_none() && gateway.stored(&[], &hamlet).await.is_some());
 
-    store_both().await;
-    let key = Fingerprint::of(&weir::text::normalise(&weir::text::Lexicon::load(), "Who wrote Hamlet?"));
-    assert_eq!(purge(json!({"key": key.to_string()})).await, 1);
+    let (_, second) = store_both().await;
+    let (scope, key) = scope_and_key(second.header("cache-status"));
+    assert_eq!(purge(json!({"key": key})).await, 1);
     assert!(gateway.stored(&[], &faust).await.is_some() && gateway.stored(&[], &hamlet).await.is_none());
+
+    store_both().await;
+    assert_eq!(purge(json!({"scope": scope})).await, 2);
+    assert!(gateway.stored(&[], &faust).await.is_none() && gateway.stored(&[], &hamlet).await.is_none());
 
     store_both().await;
     assert_eq!(purge(json!({"all": true})).await, 2);
@@ -92,4 +95,11 @@ async fn operators_forget_one_answer_one_question_or_everything() {
     for wrong in [json!({"entry": "x"}), json!({"all": false}), json!({"everything": true})] {
         assert_eq!(gateway.admin(Method::POST, "/admin/purge", &wrong).await.status, 400, "{wrong}");
     }
+}
+
+/// The `key` of a hit's `Cache-Status`: Scope and fingerprint.
+fn scope_and_key(status: &str) -> (String, String) {
+    let key = status.split("key=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
+    let (scope, fingerprint) = key.split_once('/').unwrap();
+    (scope.to_owned(), fingerprint.to_owned())
 }
