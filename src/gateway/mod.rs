@@ -199,6 +199,24 @@ impl Gateway {
         self.meter().stage(Stage::Embed, began.elapsed());
     }
 
+    /// Whether a flown question answers this one. Runs under a lock of the flights, so questions that the guard
+    /// would refuse are told by one number.
+    fn same(&self, matching: &MatchPolicy, question: &Features, flown: &Features) -> Option<Match> {
+        let equal = flown.fingerprint() == question.fingerprint();
+        let by_meaning = *matching != MatchPolicy::EXACT_ONLY;
+        if !equal && !(by_meaning && flown.reading_key() == question.reading_key()) {
+            return None;
+        }
+        match self.engines.matcher.compare(matching, question, flown) {
+            Verdict::Same(found) => Some(found),
+            Verdict::Different => None,
+            Verdict::Vetoed { reason, .. } => {
+                self.meter().guard_veto(reason.as_str());
+                None
+            }
+        }
+    }
+
     /// Joins a flight of the Scope or opens one and launches it.
     fn board(
         self: &Arc<Self>,
@@ -211,30 +229,12 @@ impl Gateway {
         if window.mode == WindowMode::Adaptive && window.late_join == LateJoin::Off {
             self.arrivals.note(call.scope);
         }
-        let boarding =
-            if matches!(call.sharing, Sharing::Never(_)) {
-                self.flights.open_alone(call.scope, question, window)
-            } else {
-                let by_meaning = *matching != MatchPolicy::EXACT_ONLY;
-                // One number says that the guard would refuse; under the lock nothing dearer is done for those.
-                let alike = |flown: &Features| {
-                    flown.fingerprint() == question.fingerprint()
-                        || (by_meaning && flown.reading_key() == question.reading_key())
-                };
-                let same = |flown: &Features| match self.engines.matcher.compare(matching, question, flown) {
-                    Verdict::Same(found) => Some(found),
-                    Verdict::Different => None,
-                    Verdict::Vetoed { reason, .. } => {
-                        self.meter().guard_veto(reason.as_str());
-                        None
-                    }
-                };
-                self.timed(Stage::Join, || {
-                    self.flights.join_or_open(call.scope, question, window, |flown| {
-                        if alike(flown) { same(flown) } else { None }
-                    })
-                })
-            };
+        let boarding = if matches!(call.sharing, Sharing::Never(_)) {
+            self.flights.open_alone(call.scope, question, window)
+        } else {
+            let same = |flown: &Features| self.same(matching, question, flown);
+            self.timed(Stage::Join, || self.flights.join_or_open(call.scope, question, window, same))
+        };
         match boarding {
             Boarding::Joined { seat, by, found } => (seat, by.into(), Some(found)),
             Boarding::Opened { seat, pilot } => {
