@@ -30,7 +30,9 @@ const LABELS: [&str; 22] = [
     "req",
 ];
 /// Words that make an id the subject of a question.
-const SUBJECTS: [&str; 18] = [
+const SUBJECTS: [&str; 20] = [
+    "did it ",
+    "is it ",
     "trace",
     "request",
     "correlation",
@@ -51,9 +53,9 @@ const SUBJECTS: [&str; 18] = [
     "状态",
 ];
 /// Words that point at something outside the text, which may be the request itself, or tell what befell it.
-const POINTERS: [&str; 21] = [
-    "this", "that", "it", "these", "those", "fail", "fails", "failed", "failing", "failure", "error", "errors",
-    "timeout", "timed", "valid", "id", "ids", "order", "cancel", "approve", "reject",
+const POINTERS: [&str; 18] = [
+    "this", "these", "those", "fail", "fails", "failed", "failing", "failure", "error", "errors", "timeout", "timed",
+    "valid", "id", "ids", "order", "approve", "reject",
 ];
 /// The same in Chinese.
 const POINTERS_ZH: [&str; 10] = ["这", "此", "它", "失败", "超时", "报错", "错误", "异常", "订单", "审批"];

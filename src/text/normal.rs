@@ -22,6 +22,8 @@ pub fn normalise(lexicon: &Lexicon, text: &str) -> String {
         // Before the first of several lines, blanks are its indentation.
         return if inner.contains('\n') { text.to_owned() } else { inner.to_owned() };
     }
+    // What is not laid out has one break at most, and that is a blank.
+    let text = &*inner.replace(['\n', '\t'], " ");
     let mut current = once(lexicon, text);
     for _ in 0..ROUNDS {
         let next = once(lexicon, &current);

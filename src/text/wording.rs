@@ -108,13 +108,19 @@ const COMPARING: &[&str] =
     &["区别", "差别", "差异", "不同", "一样", "相同", "同一", "等于", "相等", "对比", "比较", "近义", "正确"];
 
 /// Marks of code, data and formulas, in which every blank and letter may count.
-const OF_STRUCTURE: [char; 21] =
-    ['\n', '\t', '{', '}', '<', '>', '=', '\\', '|', '$', '^', '&', '*', '_', '~', '@', '[', ']', '(', ')', ';'];
+const OF_STRUCTURE: [char; 19] =
+    ['{', '}', '<', '>', '=', '\\', '|', '$', '^', '&', '*', '_', '~', '@', '[', ']', '(', ')', ';'];
 
 /// Whether nothing in the text may be folded: it asks about its own writing, or is more than plain prose.
 pub(crate) fn is_literal(text: &str) -> bool {
     let structured = text.chars().any(|c| OF_STRUCTURE.contains(&fold_width(c))) || text.contains("./");
-    structured || is_about_writing(text)
+    structured || is_laid_out(text) || is_about_writing(text)
+}
+
+/// Whether lines or columns may count. A single break in a sentence is where somebody's editor wrapped it.
+fn is_laid_out(text: &str) -> bool {
+    let breaks = text.chars().filter(|c| matches!(c, '\n' | '\t')).count();
+    breaks > 1 || text.contains("\n  ") || (breaks == 1 && text.contains([':', '：']))
 }
 
 fn is_about_writing(text: &str) -> bool {
