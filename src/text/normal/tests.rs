@@ -21,6 +21,12 @@ fn accidents_are_folded() {
 }
 
 #[test]
+fn what_is_literal_only_before_trimming_is_folded() {
+    // Found by the property below.
+    assert_eq!(normal("！\t"), normal("!"));
+}
+
+#[test]
 fn meaning_is_kept() {
     for (a, b) in [
         ("10² 乘以 3", "102 乘以 3"),
