@@ -8,7 +8,7 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::block_in_place;
 
 /// Text of so many bytes is normalised or segmented within half a millisecond.
-pub const LONG_TEXT: usize = 4 * 1024;
+pub const LONG_TEXT: usize = 1536;
 /// A body of so many bytes is parsed and hashed within half a millisecond.
 pub const LONG_BODY: usize = 128 * 1024;
 
